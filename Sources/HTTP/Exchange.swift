@@ -222,8 +222,8 @@ package final class Exchange {
   /// only send the same body again.
   var patience: Duration? {
     if let stream = request.stream, reader.isFinal { return stream.silence }
-    let isAwaited = request.bodyLength.map { $0 > 0 && handedOver >= $0 } == true && !reader.isFinal
-    return isAwaited ? request.answerTime ?? request.stall * 10 : request.stall
+    let isAnswerDue = request.bodyLength.map { $0 > 0 && handedOver >= $0 } == true && !reader.isFinal
+    return isAnswerDue ? request.answerTime ?? request.stall * 10 : request.stall
   }
 
   enum Action {

@@ -61,7 +61,7 @@ public struct PushPayload: Hashable, Sendable {
 
   /// The value of a name in an object; nil if there is none.
   ///
-  /// Of two, one reader takes the first and another the last: the app could be told another thing than was decided by.
+  /// Readers differ in which of two equal names they take, so the app could see another value than refreshd.
   private static func value(
     of name: String, in members: [JSONValue.Member]
   ) throws(AppInterface.InvalidPayload) -> JSONValue? {

@@ -3,7 +3,7 @@ import RefreshEngine
 /// The state of one load of a configuration: the limits and defaults for apps, and the values found so far.
 final class LoadContext {
   let reader: Reader
-  let accounts: Accounts
+  let users: UserDatabase
   let programs: Programs
   var interner = Interner()
   var limits = Limits()
@@ -20,7 +20,7 @@ final class LoadContext {
 
   init(reader: Reader) {
     self.reader = reader
-    accounts = Accounts(readsGroups: reader.canChangeUser)
+    users = UserDatabase(readsGroups: reader.canChangeUser)
     programs = Programs(reader.isProgram)
   }
 
@@ -52,7 +52,7 @@ final class LoadContext {
   /// The owner with that name or number, if the daemon can run commands as that user.
   func owner(_ text: String) throws(Unreadable) -> Owner {
     let owner: Owner
-    switch accounts.user(text) {
+    switch users.user(text) {
     case .found(let user): owner = user
     case .missing:
       throw Unreadable(
@@ -64,7 +64,7 @@ final class LoadContext {
     guard owner.uid == reader.uid || reader.canChangeUser else {
       throw Unreadable(
         "cannot run an app of \(quoted(text)): this daemon runs the apps of "
-          + accounts.user(numbered: reader.uid).name,
+          + users.user(numbered: reader.uid).name,
         remedy: "remove the key, or install the app for the system's daemon")
     }
     return owner
@@ -72,20 +72,20 @@ final class LoadContext {
 
   /// Checks that the user database knows or denies the daemon's own user, to whom apps without `owner` belong.
   func checkOwnUser() throws(Unreadable) {
-    if case .silent = accounts.user("\(reader.uid)") { throw .unanswered("the user \(reader.uid)") }
+    if case .silent = users.user("\(reader.uid)") { throw .unanswered("the user \(reader.uid)") }
   }
 
   /// The group with that name or number, if the daemon can run commands in it.
   func group(_ text: String) throws(Unreadable) -> UInt32 {
     let gid: UInt32
-    switch accounts.group(text) {
+    switch users.group(text) {
     case .found(let group): gid = group
     case .missing:
       throw Unreadable(
         "cannot find a group \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/group")
     case .silent: throw .unanswered("the group \(quoted(text))")
     }
-    guard reader.canChangeUser || gid == accounts.user(numbered: reader.uid).gid else {
+    guard reader.canChangeUser || gid == users.user(numbered: reader.uid).gid else {
       throw Unreadable(
         "cannot run in the group \(quoted(text)): only the system's daemon, as root, can",
         remedy: "remove the key, or install the app for the system's daemon")

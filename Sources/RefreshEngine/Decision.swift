@@ -39,7 +39,7 @@ public struct Decision: Hashable, Sendable {
 
 /// An action for the daemon to perform, once the decision behind it is saved.
 ///
-/// A crash may lose an effect, never a fact: the next daemon finds a started refresh in the store and settles it.
+/// A crash may lose an effect, never a fact: the next daemon finds a started refresh in the store and resolves it.
 public enum Effect: Hashable, Sendable {
   /// Start the tasks of the app that come after no other, side by side.
   ///

@@ -104,8 +104,8 @@ public struct Engine: Sendable {
 
   /// From when until when to come back; nil when there is nothing to do by time.
   public var nextWake: Window? {
-    let own = [roundWake, transferWake.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
-    return agenda.wake(beside: own.min { $0.latest < $1.latest })
+    let sharedWakes = [roundWake, transferWake.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
+    return agenda.wake(beside: sharedWakes.min { $0.latest < $1.latest })
   }
 
   /// Handles one event and gives the decision: what to save, then what to perform.
@@ -124,13 +124,13 @@ public struct Engine: Sendable {
     }
     apply(event, &turn)
     runTransfers(&turn)
-    for index in turn.touched.inOrder { line(index, at: now) }
+    for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     while hasSlot, let index = queue.first(where: hasSlot(of:)) {
       queue.set(index, to: nil)
       turn.touched.insert(index)
-      if case .ready(let trigger) = verdict(on: index, at: now) { begin(apps.id(at: index), trigger, &turn) }
+      if case .ready(let trigger) = verdict(on: index, at: now) { decideStart(apps.id(at: index), trigger, &turn) }
     }
-    for index in turn.touched.inOrder { settle(index, &turn) }
+    for index in turn.touched.inOrder { refile(index, &turn) }
     if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }
     return turn.decision
   }
@@ -184,7 +184,7 @@ public struct Engine: Sendable {
   }
 
   /// Brings the tables, the record of waits and the reports up to date with an app's new state.
-  private mutating func settle(_ index: AppIndex, _ turn: inout Turn) {
+  private mutating func refile(_ index: AppIndex, _ turn: inout Turn) {
     noteOpening(index, &turn)
     let verdict = verdict(on: index, at: turn.now)
     noteWaiting(index, verdict, &turn)
@@ -202,11 +202,11 @@ public struct Engine: Sendable {
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     case .clear: break
     }
-    let own = guardWake(index, verdict, at: turn.now)
-    for telling in [reportsStale(index), reportsHeld(apps[index], verdict), apps[index].opensAt, own].compactMap(\.self)
-    {
-      window = Window(window, ending: telling)
-    }
+    let ends = [
+      reportsStale(index), reportsHeld(apps[index], verdict), apps[index].countsAsOpenedAt,
+      guardWake(index, verdict, at: turn.now),
+    ]
+    for end in ends.compactMap(\.self) { window = Window(window, ending: end) }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].followsConditions }
     agenda.set(index, to: window)
   }
@@ -221,7 +221,7 @@ public struct Engine: Sendable {
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
     case .forced(let id): force(id, &turn)
-    case .awaited(let id, let isAwaited): apps[id]?.isAwaited = isAwaited
+    case .awaited(let id, let areWaiting): apps[id]?.hasCallers = areWaiting
     case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
     case .skipped(let id): skip(id, &turn)
@@ -241,14 +241,14 @@ public struct Engine: Sendable {
       self.zone = zone
       setNight(at: turn.now)
       followClock(at: turn.now)
-      settleByClock(&turn)
+      touchByClock(&turn)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
     case .retryAfter(let refresh, let wait):
       changeRefreshing(refresh, &turn) { $0.hints.merge(retryAfter: wait) }
     case .freshFor(let refresh, let span):
       changeRefreshing(refresh, &turn) { $0.hints.merge(freshFor: span) }
-    case .began(let refresh): begin(refresh, &turn)
+    case .began(let refresh): startClock(refresh, &turn)
     case .expired(let refresh): expire(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
@@ -272,14 +272,14 @@ public struct Engine: Sendable {
       wallOffset = offset
       countTimeOff(stepFrom: before, &turn)
       setClock(&turn)
-      settleByClock(&turn)
+      touchByClock(&turn)
     case .stopped(let left): stop(leaving: left, &turn)
     case .wokeUp: goRound(&turn)
     }
   }
 
-  /// Has everything looked at that depends on the clock on the wall: holds, and windows that end where quiet hours begin.
-  private func settleByClock(_ turn: inout Turn) {
+  /// Judges anew every app that depends on wall time: those that are held, and those with quiet hours.
+  private func touchByClock(_ turn: inout Turn) {
     turn.touched.insert(held.all)
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
   }

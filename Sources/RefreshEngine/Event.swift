@@ -45,7 +45,7 @@ public enum Event: Hashable, Sendable {
   case answered(AppID, RefreshID, Constraint, FactState)
   /// The question of that id was not asked: something else has come to hold the app while the command waited for its turn.
   case withdrawn(AppID, RefreshID, Constraint)
-  /// The keeper of that id keeps its guard's unit from running from now on, or keeps none; and how the unit is, in few words.
+  /// The keeper with this id reports: whether it keeps the unit from running, and the unit's state in few words.
   case keeperReported(AppID, RefreshID, isKept: Bool, text: String)
   /// The keeper of that id has ended.
   case keeperEnded(AppID, RefreshID, KeeperEnd)

@@ -90,7 +90,7 @@ public struct Explanation: Hashable, Sendable {
   /// Whether a signal or a lease says where the user is looking, so that desktops do not count.
   public var isPhaseTold = false
   /// When what a desktop shows counts as an opening, boot clock; nil while the app is not in front, or counts already.
-  public var opensAt: Instant?
+  public var countsAsOpenedAt: Instant?
   /// The changes in its watched folders that no refresh has come after.
   public var change: LocalChange?
   /// The holds that keep the due app, and since when.

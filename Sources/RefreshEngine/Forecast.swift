@@ -133,7 +133,7 @@ extension Engine {
 
   /// The ends of all tasks of a refresh, each with no data.
   private func ends(of refresh: RefreshID, _ app: AppID) -> [Event] {
-    let tasks = apps[app]?.refreshing?.tasks ?? []
+    let tasks = apps[app]?.refreshing?.tasks.policies ?? []
     return tasks.enumerated().map { index, task in
       .taskEnded(refresh, task: index, TaskEnd(exit: .exited(task.noDataExit)))
     }

@@ -64,7 +64,7 @@ extension Engine {
     explanation.pushes = waitingPushes(of: app, at: now)
     explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.reportsStale = reportsStale(app)
-    explanation.opensAt = app.opensAt
+    explanation.countsAsOpenedAt = app.countsAsOpenedAt
     (explanation.presence, explanation.isPhaseTold) = (app.presence, app.tellsPhase || app.isToldForeground)
     explanation.reportsHeld = reportsHeld(app, explanation.verdict)
     explanation.change = app.change
@@ -135,15 +135,15 @@ extension Engine {
 
   /// How many tasks a running refresh has; 0 if it is not there.
   public func taskCount(of refresh: RefreshID) -> Int {
-    running[refresh].flatMap { apps[$0]?.refreshing?.tasks.count } ?? 0
+    running[refresh].flatMap { apps[$0]?.refreshing?.tasks.policies.count } ?? 0
   }
 
   /// The outcome of a task of a running refresh so far; nil while there is none, or for an unknown task.
   public func outcome(of refresh: RefreshID, task: Int) -> Outcome? {
     guard let id = running[refresh], let refreshing = apps[id]?.refreshing,
-      refreshing.progress.indices.contains(task)
+      refreshing.tasks.progress.indices.contains(task)
     else { return nil }
-    return switch refreshing.progress[task] {
+    return switch refreshing.tasks.progress[task] {
     case .waiting: nil
     case .running: refreshing.stopReason.map { .failed(.stopped($0)) }
     case .completed(let outcome, _, _): outcome

@@ -58,7 +58,7 @@ struct ForegroundLeases {
 
 extension RefreshClient {
   /// Opens the stream if there are leases, and ends it if there are none.
-  func settleForeground() {
+  func updateForeground() {
     if foregroundLeases.count == 0 { drop(ForegroundLeases.stream) }
     guard link.isUp, streams[ForegroundLeases.stream] == nil, foregroundLeases.isDue(at: .now) else { return }
     open(ForegroundLeases.stream)

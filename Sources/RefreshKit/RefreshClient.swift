@@ -173,13 +173,13 @@ public actor RefreshClient {
   public func foreground() -> ForegroundLease {
     guard link.state != .closed else { return ForegroundLease(of: nil) }
     foregroundLeases.count += 1
-    settleForeground()
+    updateForeground()
     return ForegroundLease(of: self)
   }
 
   func leaveForeground() {
     foregroundLeases.count -= 1
-    settleForeground()
+    updateForeground()
   }
 
   /// The streams that a connected client has.

@@ -43,7 +43,7 @@ extension RefreshClient {
     case .connect:
       socket = SocketPath.find(named: socketName)
       openWanted()
-      settleForeground()
+      updateForeground()
     case .disconnect(let pause):
       dropAll()
       subscribers.publish(.disconnected(failure, retryingIn: pause))
@@ -73,7 +73,7 @@ extension RefreshClient {
     if case .connecting(_, let until) = link.state, until <= .now { failure = .late }
     step(.timePassed(chance: .random(in: 0...1)))
     serve(.timePassed)
-    settleForeground()
+    updateForeground()
     endLateCalls()
     arm()
   }
@@ -184,12 +184,12 @@ extension RefreshClient {
     open.waiting = []
     streams[stream] = open
     self.phase = phase
-    if wanted.contains(stream) { settle() }
+    if wanted.contains(stream) { reportIfAnswered() }
     for waiting in waiting { waiting.resume() }
   }
 
   /// Reports the connection when all wanted streams have answered, and only then ends the streams that they replace.
-  private func settle() {
+  private func reportIfAnswered() {
     guard wanted.allSatisfy({ streams[$0]?.hasAnswered == true }) else { return }
     for stream in Array(streams.keys) where stream != ForegroundLeases.stream && !wanted.contains(stream) {
       // Reads the old stream to its end, because the new one does not repeat its messages.

@@ -6,7 +6,7 @@ import RefreshEngine
 struct HistoryBound {
   /// Lines of an app that are always kept.
   ///
-  /// Of refreshes, two days at the shortest background interval, half a year at once a day.
+  /// They hold two days of refreshes at the shortest background interval, and half a year of one refresh a day.
   static let depth = 200
   /// An app's lines are cut after so many more, not at each: a cut dirties a page that the new row does not touch.
   static let slack = 16

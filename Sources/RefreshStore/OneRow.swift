@@ -48,7 +48,7 @@ struct SavedClock: ColumnRecord {
     if let savedWall, let restoredAt {
       late = LateClock(savedWall: savedWall.microseconds, restoredAt: restoredAt, isEarlier: true)
     }
-    // There is a next one.
+    // The next start needs a number, too.
     guard start < .max else { throw column.unreadable("start", "\(start)") }
   }
 }

@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// The rows of `push_seen`: the messages that were taken, so that none is taken twice.
 struct SeenMessageTable {
-  /// How long a message is known: longer than any source keeps one for who is away.
+  /// How long a message is known: longer than any source keeps one for a client that is away.
   static let memory = Duration.hours(30 * 24)
   /// Messages of an app that are known.
   static let depth = 1_000

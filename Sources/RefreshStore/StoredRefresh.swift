@@ -64,7 +64,7 @@ extension StoredRefresh: HistoryLine {
 
 extension DeliveredPush: ColumnRecord {
   mutating func visit(_ column: inout Columns) throws(StoreError) {
-    // First: it is null where the refresh delivered no push.
+    // `merged` comes first: it is null where the refresh delivered no push.
     try column.count("merged", &merged)
     try column("content_id", &contentID)
   }

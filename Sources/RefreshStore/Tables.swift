@@ -84,7 +84,7 @@ final class Tables {
     }
     return try database.transaction(to: .save) { () throws(StoreError) in
       try clock.save(saved)
-      // First, because a file may name an app again that was erased a moment before.
+      // Removals come first, because a file may name an app again that was erased a moment before.
       for app in batch.removed { try removal.remove(app) }
       for (app, state) in batch.states { try apps.save(state, of: app) }
       for app in batch.apps where batch.states[app] == nil { try apps.add(app) }

@@ -82,7 +82,7 @@ public final class BusObject: BusSubscription {
     switch bus.state {
     case .connected: begin()
     case .connecting: break
-    case .absent(let reason): settle(.silent(reason))
+    case .absent(let reason): conclude(.silent(reason))
     }
   }
 
@@ -90,17 +90,17 @@ public final class BusObject: BusSubscription {
     switch answer {
     case .success(let values):
       hasBeenKnown = true
-      settle(.known((values.first?.entries ?? [:]).filter { wanted.contains($0.key) }))
-    case .failure(let error) where error.isNobodyThere: settle(leaving)
+      conclude(.known((values.first?.entries ?? [:]).filter { wanted.contains($0.key) }))
+    case .failure(let error) where error.isNobodyThere: conclude(leaving)
     // The service or the connection has gone, or the time is over; each of these sets the state itself.
     case .failure(let error) where error.name == "org.freedesktop.DBus.Error.NoReply": question = nil
-    case .failure(let error): settle(.silent("\(name) answers with an error: \(error)"))
+    case .failure(let error): conclude(.silent("\(name) answers with an error: \(error)"))
     }
   }
 
   private func ownerChanged(_ values: [BusValue]) {
     guard values.count == 3, let owner = values[2].text else { return }
-    if owner.isEmpty { settle(leaving) } else { begin() }
+    if owner.isEmpty { conclude(leaving) } else { begin() }
   }
 
   private func changed(_ values: [BusValue]) {
@@ -116,7 +116,7 @@ public final class BusObject: BusSubscription {
 
   private var leaving: State { hasBeenKnown ? .silent("\(name) left the bus") : .absent }
 
-  private func settle(_ state: State) {
+  private func conclude(_ state: State) {
     question = nil
     patience?.disarm()
     set(state)

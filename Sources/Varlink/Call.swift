@@ -76,8 +76,9 @@ final class CallState {
   let isOneway: Bool
   let kind: MethodKind
   private var isAnswered = false
-  /// Run once, with the first answer and after the last: the call is no work any more, and it is over.
+  /// Run once, with the first answer: from then on the call is no work.
   var onFirstAnswer: (() -> Void)?
+  /// Run once, after the last answer.
   var onEnd: (() -> Void)?
 
   init(connection: Connection, _ call: IncomingCall) {

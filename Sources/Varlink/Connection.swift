@@ -34,7 +34,7 @@ public final class Connection {
   /// The server's mark of when the connection last fell silent (``UserAccounts/noteSilent(_:)``).
   var silentSince: UInt64 = 0
   /// How many bytes of this connection the server counts for its user.
-  private(set) var held = 0
+  private(set) var countedBytes = 0
   /// The bytes of the call in flight, whose handler keeps its parameters; of a short one, 0.
   private var callBytes = 0
 
@@ -94,7 +94,7 @@ public final class Connection {
     if !wasBlocked, !isTaking || output.unsent > Connection.chunk { flush() }
     if wasBlocked, output.unsent > server.bounds.unsentBytes { breakOff() }
     if !isTaking {
-      countHeld()
+      countBytes()
       updateWatch()
     }
   }
@@ -104,7 +104,7 @@ public final class Connection {
     (isInFlight, callBytes) = (false, 0)
     server?.noteSilent(self)
     guard isOpen, !isTaking else { return }
-    countHeld()
+    countBytes()
     if input.hasMessage() || isInputEnded { standInLine() }
     if mayRead { isReadingPaused = false }
     updateWatch()
@@ -142,7 +142,7 @@ public final class Connection {
     }
     if readiness.contains(.writable) { flush() }
     if readiness.contains(.readable) { if mayRead { receive() } else { isReadingPaused = true } }
-    if isDue, let server, server.mayTakeAtOnce(self) { takeTurn() } else { settle() }
+    if isDue, let server, server.mayTakeAtOnce(self) { takeTurn() } else { finishTurn() }
   }
 
   /// Whether the next call may be taken up.
@@ -197,7 +197,7 @@ public final class Connection {
     isTaking = false
     flush()
     server?.spent(since: start, on: self)
-    settle()
+    finishTurn()
   }
 
   private func take() {
@@ -225,7 +225,7 @@ public final class Connection {
     let state = CallState(connection: self, call)
     switch call.action {
     case .fail(let error): state.fail(error)
-    case .run where call.kind.isIdleUnheard && (call.isOneway || self.state == .hungUp): state.drop()
+    case .run where call.kind.isPointlessWithoutReader && (call.isOneway || self.state == .hungUp): state.drop()
     case .run(let handler): server.begin(state) { handler(state) }
     }
   }
@@ -244,8 +244,8 @@ public final class Connection {
   }
 
   /// After a turn: ends what is done with, and watches for what is wanted next.
-  private func settle() {
-    countHeld()
+  private func finishTurn() {
+    countBytes()
     let isDone = isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
     if isDone || state == .brokenOff { return end() }
     if isDue { standInLine() }
@@ -254,11 +254,11 @@ public final class Connection {
   }
 
   /// Tells the server what is kept for this peer, which is nothing between most calls.
-  private func countHeld() {
-    let before = held
-    held = input.count + output.unsent + callBytes
-    guard held != before, let server else { return }
-    server.count(held - before, of: self)
+  private func countBytes() {
+    let before = countedBytes
+    countedBytes = input.count + output.unsent + callBytes
+    guard countedBytes != before, let server else { return }
+    server.count(countedBytes - before, of: self)
   }
 
   private func updateWatch() {

@@ -12,6 +12,6 @@ public enum MethodKind: Sendable {
   case watch
 
   /// Whether the handler has nothing to do if nobody hears the answer.
-  var isIdleUnheard: Bool { self != .change }
+  var isPointlessWithoutReader: Bool { self != .change }
   var isWork: Bool { self == .work || self == .watch }
 }

@@ -2,8 +2,8 @@ import Glibc
 
 /// Serves interfaces on Unix sockets, one event at a time, on the thread of its reactor.
 ///
-/// Bounded in all it keeps for its clients (``Bounds``); between two events it does nothing, and it sets no timer. Lives
-/// until ``close()``, or until the last reference goes.
+/// All that it keeps for its clients is bounded (``Bounds``). Between two events it does nothing, and it sets no timer. It
+/// lives until ``close()``, or until the last reference goes.
 public final class Server {
   let reactor: any Reactor
   let bounds: Bounds
@@ -106,7 +106,9 @@ public final class Server {
 
   // MARK: - Calls
 
-  /// Runs a call, when its user's other work is done if it is work; a watch too many is refused.
+  /// Runs a call.
+  ///
+  /// Work waits for the user's earlier work; a watch above the bound is refused.
   func begin(_ call: CallState, _ run: @escaping () -> Void) {
     let uid = call.connection.peer.uid
     if call.kind == .watch {

@@ -42,7 +42,7 @@ struct UserAccounts {
       return nil
     }
 
-    /// The connection that is missed least.
+    /// The connection that was used longest ago.
     fileprivate mutating func findLeastUsed() -> Connection? {
       findIdlest() ?? connections.values.min { $0.lastHeard < $1.lastHeard }
     }
@@ -85,8 +85,8 @@ struct UserAccounts {
     let uid = connection.peer.uid
     guard users[uid]?.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     connectionCount -= 1
-    if !bounds.privileged.contains(uid) { bytes -= connection.held }
-    users[uid]?.bytes -= connection.held
+    if !bounds.privileged.contains(uid) { bytes -= connection.countedBytes }
+    users[uid]?.bytes -= connection.countedBytes
     close(uid)
   }
 
@@ -150,9 +150,9 @@ struct UserAccounts {
     if !bounds.privileged.contains(uid) { bytes += change }
     users[uid]?.bytes += change
     guard change > 0, let account = users[uid] else { return nil }
-    if account.bytes > bounds.bytesPerUser, account.bytes != connection.held { return connection }
+    if account.bytes > bounds.bytesPerUser, account.bytes != connection.countedBytes { return connection }
     guard bytes > bounds.bytes else { return nil }
-    return largest { $0.bytes }?.value.connections.values.max { $0.held < $1.held } ?? connection
+    return largest { $0.bytes }?.value.connections.values.max { $0.countedBytes < $1.countedBytes } ?? connection
   }
 
   // MARK: - Work

@@ -13,7 +13,7 @@ import Testing
     let folders = (1...5).map { "/dev/shm/\($0)" } + ["/nowhere"]
     var ids: [TransferID] = []
     for folder in folders {
-      let order = try TransferOrder(
+      let order = try CheckedTransfer(
         Wire.Request(url: "http://127.0.0.1/file", path: "\(folder)/file", network: Wire.NetworkConstraint.none))
       world.daemon.transfers.enqueue([order], of: todo) { ids += $1 }
       world.scheduler.run(for: .zero)

@@ -19,7 +19,7 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     world.launcher.onEnd(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(1))
-    #expect(daemon.runner.lasts[todo] != nil)
+    #expect(daemon.runner.lastRefreshes[todo] != nil)
   }
 
   private static let both = [
@@ -33,14 +33,14 @@ import Testing
   }
 
   @Test func itsLastRefreshIsKnownWhenItsFileComesBack() throws {
-    let last = try #require(daemon.runner.lasts[todo])
+    let last = try #require(daemon.runner.lastRefreshes[todo])
     try leave()
     // As in a daemon that has started since.
-    daemon.runner.lasts.forget(todo)
+    daemon.runner.lastRefreshes.forget(todo)
     world.store.last = [todo: last]
     try world.reload(apps: Self.both)
     world.scheduler.run(for: .seconds(1))
-    #expect(daemon.runner.lasts[todo] == last)
+    #expect(daemon.runner.lastRefreshes[todo] == last)
   }
 
   @Test func itsLastRefreshAndItsCountAreForgottenWithIt() throws {
@@ -48,7 +48,7 @@ import Testing
     var isStored = false
     daemon.handleDurably([.erased(todo)]) { isStored = $0 == nil }
     world.scheduler.run(for: .seconds(1))
-    #expect(isStored && daemon.runner.lasts[todo] == nil && daemon.tally.refreshesOfApp[todo] == nil)
+    #expect(isStored && daemon.runner.lastRefreshes[todo] == nil && daemon.tally.refreshesOfApp[todo] == nil)
   }
 
   @Test(arguments: [true, false]) func aDaemonThatStaysUpForgetsItAfter90Days(inTheNight: Bool) throws {

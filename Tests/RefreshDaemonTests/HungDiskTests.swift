@@ -151,9 +151,9 @@ import Testing
   }
 
   @Test func aRefusedPushIsForgottenOnTheDiskAndAnEarlierOneIsNot() throws {
-    func order(_ message: String) throws -> PushOrder {
+    func order(_ message: String) throws -> CheckedPush {
       let payload = try PushPayload("{\"aps\":{\"content-available\":1},\"n\":\"\(message)\"}")
-      return PushOrder(app: todo, payload: payload, urgency: .normal, message: message)
+      return CheckedPush(app: todo, payload: payload, urgency: .normal, message: message)
     }
     world.store.isPrompt = false
     var answers: [Bool] = []

@@ -75,7 +75,7 @@ import Testing
       ([.expired, .cancelled, .done, .failed], "Here (2 of 3 failed)"), ([.cancelled], nil),
     ] as [([TransferResult], String?)])
   func theDesktopHearsHowManyHaveFailed(results: [TransferResult], text: String?) {
-    var notice = SessionNotice(words: "Here")
+    var notice = TransferSessionNotice(words: "Here")
     for result in results { notice.note(result) }
     #expect(notice.text == text)
   }

@@ -18,7 +18,7 @@ import Testing
     let world = try VirtualDaemon(apps: ["org.example.todo": HungDiskTests.file("org.example.todo")])
     self.world = world
     world.scheduler.run(for: .seconds(600))
-    let order = try TransferOrder(
+    let order = try CheckedTransfer(
       Wire.Request(url: "http://127.0.0.1/file", path: "/nowhere/file", network: Wire.NetworkConstraint.none))
     var ids: [TransferID] = []
     world.daemon.transfers.enqueue([order], of: todo) { ids = $1 }

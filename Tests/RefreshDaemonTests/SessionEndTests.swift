@@ -18,7 +18,7 @@ import Testing
 
   /// Asks for a transfer; gives its number, or nil if it was refused.
   private func enqueue(notify text: String?) throws -> TransferID? {
-    let order = try TransferOrder(
+    let order = try CheckedTransfer(
       Wire.Request(
         url: "http://127.0.0.1/file", path: "/nowhere/file", network: Wire.NetworkConstraint.none, notify: text))
     var id: TransferID?
@@ -63,7 +63,7 @@ import Testing
     let first = try #require(try enqueue(notify: "first"))
     world.store.isPrompt = false
     end(first)
-    let order = try TransferOrder(
+    let order = try CheckedTransfer(
       Wire.Request(
         url: "http://127.0.0.1/file", path: "/nowhere/file", network: Wire.NetworkConstraint.none, notify: "second"))
     var second: TransferID?

@@ -186,7 +186,7 @@ final class MemoryMachine: MachineConditions {
   var onStart: (ConditionNeeds) -> Void = { _ in }
 
   func start(needs: ConditionNeeds, facts: Set<NamedFact>) { onStart(needs) }
-  func holdSleep(_ isHeld: Bool) {}
+  func delaySleep(_ isDelayed: Bool) {}
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { answer(false) }
 }
 

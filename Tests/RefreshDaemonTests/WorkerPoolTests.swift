@@ -32,7 +32,7 @@ import Testing
 
   private func enqueue(_ hosts: [String]) throws {
     let orders = try hosts.map { host in
-      try TransferOrder(
+      try CheckedTransfer(
         Wire.Request(url: "http://\(host)/file", path: "/nowhere/file", network: Wire.NetworkConstraint.none))
     }
     world.daemon.transfers.enqueue(orders, of: todo) { problem, _ in #expect(problem == nil) }
@@ -64,7 +64,7 @@ import Testing
     try enqueue((1...TransferQuota.serversOfUser).map { "host\($0).example" })
     try world.reload(apps: ["org.example.mail": Self.file("mail", "nobody")])
     world.scheduler.run(for: .seconds(1))
-    let order = try TransferOrder(Wire.Request(url: "http://one.more.example/file", path: "/nowhere/file"))
+    let order = try CheckedTransfer(Wire.Request(url: "http://one.more.example/file", path: "/nowhere/file"))
     let app = try #require(world.daemon.core.configuration[mail])
     #expect(world.daemon.transfers.exceeded(by: [order], of: app)?.limit == TransferQuota.serversOfUser)
   }

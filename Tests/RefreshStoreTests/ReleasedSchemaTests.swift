@@ -124,7 +124,7 @@ import Testing
   }
 
   /// The names of holds of schema 2 and 3.
-  static let holds = Hold.Name.released.filter { ![.suspending, .app].contains($0) }
+  static let holds = Hold.Name.released.filter { ![.suspending, .noPerformer].contains($0) }
 
   /// The same device with what schema 3 has more.
   static let deviceOfSchema3 = {

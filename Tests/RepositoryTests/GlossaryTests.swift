@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// The tables of docs/glossary.md and docs/how-to-extend.md agree with the tree.
+/// The files that docs/glossary.md, docs/how-to-extend.md and Sources/README.md name are those of the tree.
 struct GlossaryTests {
   let repository = Repository()
 
@@ -54,6 +54,26 @@ struct GlossaryTests {
       "\(page) has a list for a condition, one of an app's own, a kind, a method, a key, a subcommand and a migration")
     for path in Self.paths(try repository.text(of: page)) {
       #expect(repository.exists(path), "\(page) names \(path), which is not there; \(advice(path))")
+    }
+  }
+
+  @Test func everyWayNamesFilesOfTheTree() throws {
+    let page = "Sources/README.md"
+    let sections = try repository.text(of: page).split(separator: "\n## ")
+    let section = try #require(sections.first { $0.hasPrefix("Four ways through the code\n") }, "\(page) has the ways")
+    let steps = section.split(separator: "\n- **").dropFirst()
+    #expect(steps.count > 30)
+    for step in steps {
+      // The title of the next way follows the last step of one.
+      let names = Self.quoted(step.split(separator: "\n\n")[0])
+      let module = step.prefix { $0 != "*" }
+      #expect(!names.isEmpty, "\(page), \(module): a step of a way names its files")
+      for name in names {
+        let file = name.contains(".") ? "/\(name)" : "/\(name).swift"
+        let found = try repository.files(below: "Sources/\(module)", ending: "").filter { $0.hasSuffix(file) }
+        let problem = found.isEmpty ? "is not there; \(advice(file))" : "is \(found.joined(separator: " and "))"
+        #expect(found.count == 1, "\(page): \(name) of \(module) \(problem)")
+      }
     }
   }
 

@@ -146,12 +146,14 @@ extension Bystander {
         return "its command has not said yes within the last minute"
       }
     }
-    if wanted.asksForNetwork, conditions.network.isAwaited { return "nobody knows the network yet" }
-    if wanted.power != .any, !app.isStale(2, at: now), conditions.power.isAwaited {
+    if wanted.asksForNetwork, conditions.network.isUnanswered { return "nobody knows the network yet" }
+    if wanted.power != .any, !app.isStale(2, at: now), conditions.power.isUnanswered {
       return "nobody knows the power yet"
     }
-    if wanted.idle, !app.isStale(0, at: now), conditions.idle.isAwaited { return "nobody knows the user yet" }
-    if wanted.calm, !app.isStale(1, at: now), conditions.pressure.isAwaited { return "nobody knows the pressure yet" }
+    if wanted.idle, !app.isStale(0, at: now), conditions.idle.isUnanswered { return "nobody knows the user yet" }
+    if wanted.calm, !app.isStale(1, at: now), conditions.pressure.isUnanswered {
+      return "nobody knows the pressure yet"
+    }
     if wanted.idle, !app.isStale(0, at: now), !knows(conditions.idle, that: { $0 }) { return "the user is there" }
     if wanted.calm, !app.isStale(1, at: now), !knows(conditions.pressure, that: { !$0 }) { return "it is busy" }
     return nil
@@ -187,7 +189,7 @@ extension Bystander {
 
   private func knows<Value>(_ reading: Reading<Value>, that test: (Value) -> Bool) -> Bool {
     // Whether it may start before the first answer is asked apart; what runs goes on.
-    if reading.isAwaited { return true }
+    if reading.isUnanswered { return true }
     guard let value = reading.value else { return limits.unknownIsMet }
     return test(value)
   }

@@ -80,7 +80,7 @@ struct LongWaitsAreToldOnce: Invariant {
     let names = Set(holds.map(\.name))
     if !names.isDisjoint(with: [.suspending, .stopping, .misconfigured]) { return .hidden }
     let conditions: [Hold.Name] = [.network, .power, .idle, .calm, .mounted, .present, .reachable, .when]
-    if !names.isDisjoint(with: conditions + [.paused, .powerSaver, .app, .concurrency]) { return .held }
+    if !names.isDisjoint(with: conditions + [.paused, .powerSaver, .noPerformer, .concurrency]) { return .held }
     return names.contains(.settling) ? .hidden : .over
   }
 }

@@ -165,6 +165,6 @@ extension Bystander {
   }
 
   private func isKnown<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
-    reading.isAwaited ? false : reading.value.map(test) ?? limits.unknownIsMet
+    reading.isUnanswered ? false : reading.value.map(test) ?? limits.unknownIsMet
   }
 }

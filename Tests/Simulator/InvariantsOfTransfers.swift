@@ -201,7 +201,7 @@ extension Bystander {
     if pause != nil { return "all is paused" }
     if isNew, let settlingUntil, now < settlingUntil { return "the machine settles" }
     guard policy.network != .none else { return nil }
-    if conditions.network.isAwaited { return isNew ? "nobody knows the network" : nil }
+    if conditions.network.isUnanswered { return isNew ? "nobody knows the network" : nil }
     guard let network = conditions.network.value else { return limits.unknownIsMet ? nil : "nobody knows the network" }
     if network.reach != .full { return "the network reaches nothing" }
     if policy.network == .unmetered, [.yes, .guessYes].contains(network.metered) { return "the network is metered" }

@@ -43,9 +43,10 @@ struct WakeIsTheMinimum: Invariant {
       case .ready, .clear: break
       }
       let explanation = brain.explain(id, at: world.instant)
-      for telling in [explanation?.reportsStale, explanation?.reportsHeld, explanation?.opensAt].compactMap(\.self) {
-        let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
-        windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
+      let ends = [explanation?.reportsStale, explanation?.reportsHeld, explanation?.countsAsOpenedAt]
+      for end in ends.compactMap(\.self) {
+        let other = windows.count > count ? windows.removeLast() : Window(earliest: end, latest: end)
+        windows.append(Window(earliest: min(other.earliest, end), latest: min(other.latest, end)))
       }
     }
     let own = [brain.engine.roundWake, brain.engine.transferWake.map { Window(earliest: $0, latest: $0) }]
@@ -120,7 +121,7 @@ extension Hold {
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .app, .concurrency: true
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .noPerformer, .concurrency: true
     }
   }
 
@@ -130,7 +131,7 @@ extension Hold {
     case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until
     case .constraint(_, let relaxedAt): relaxedAt
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .paused, .never, .powerSaver: nil
-    case .concurrency, .stopping, .suspending, .app: nil
+    case .concurrency, .stopping, .suspending, .noPerformer: nil
     }
   }
 }

@@ -88,32 +88,32 @@ struct BridgeTests {
 
   @Test func messagesAreStoredInOrderAndThenTold() throws {
     try connect()
-    var acceptances: [Acceptance] = []
-    stage.bridge.receive(messages(1...3), from: source) { acceptances += $0 }
-    stage.bridge.receive(messages(4...5), from: source) { acceptances += $0 }
-    #expect(acceptances.isEmpty)
-    try stage.turn { acceptances.count == 5 }
-    #expect(acceptances.allSatisfy { $0 == .stored })
+    var fates: [MessageFate] = []
+    stage.bridge.receive(messages(1...3), from: source) { fates += $0 }
+    stage.bridge.receive(messages(4...5), from: source) { fates += $0 }
+    #expect(fates.isEmpty)
+    try stage.turn { fates.count == 5 }
+    #expect(fates.allSatisfy { $0 == .stored })
     #expect(stage.daemon.stored.map(\.id) == ["1", "2", "3", "4", "5"])
   }
 
   @Test func messagesWaitForADaemonThatIsGone() throws {
     try connect()
-    var acceptances: [Acceptance] = []
+    var fates: [MessageFate] = []
     stage.daemon.kill()
-    stage.bridge.receive(messages(1...300), from: source) { acceptances += $0 }
+    stage.bridge.receive(messages(1...300), from: source) { fates += $0 }
     stage.settle()
-    #expect(acceptances.isEmpty)
+    #expect(fates.isEmpty)
     #expect(source.disconnects == 0)
     try stage.daemon.start()
-    try stage.turn { acceptances.count == 300 }
+    try stage.turn { fates.count == 300 }
     #expect(stage.daemon.stored.map(\.id) == (1...300).map { "\($0)" })
     #expect(source.connects == 1)
   }
 
   @Test func aDaemonThatDiesBeforeItsAnswerIsGivenTheSameAgain() throws {
     try connect()
-    var acceptances: [Acceptance] = []
+    var fates: [MessageFate] = []
     var hasDied = false
     stage.daemon.answer = { [daemon = stage.daemon] deliveries in
       if !hasDied {
@@ -122,37 +122,37 @@ struct BridgeTests {
       }
       return deliveries.map { _ in Wire.DeliveryResult(fate: .known) }
     }
-    stage.bridge.receive(messages(1...2), from: source) { acceptances += $0 }
+    stage.bridge.receive(messages(1...2), from: source) { fates += $0 }
     try stage.turn { hasDied }
     stage.settle()
-    #expect(acceptances.isEmpty)
+    #expect(fates.isEmpty)
     try stage.daemon.start()
-    try stage.turn { acceptances == [.stored, .stored] }
+    try stage.turn { fates == [.stored, .stored] }
   }
 
   @Test func aDiskThatIsFullIsTriedAgainLaterAndNotAtOnce() throws {
     try connect()
-    var acceptances: [Acceptance] = []
+    var fates: [MessageFate] = []
     stage.daemon.answer = { _ in nil }
-    stage.bridge.receive(messages(1...2), from: source) { acceptances += $0 }
+    stage.bridge.receive(messages(1...2), from: source) { fates += $0 }
     try stage.turn { stage.daemon.calls == 3 }
-    #expect(acceptances.isEmpty)
+    #expect(fates.isEmpty)
     #expect(stage.bridge.statusLine(refusedConfiguration: []).contains("the disk is full"))
     stage.settle()
     #expect(stage.daemon.calls < 20)
     stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(fate: .queued) } }
-    try stage.turn { acceptances == [.stored, .stored] }
+    try stage.turn { fates == [.stored, .stored] }
     #expect(!stage.bridge.statusLine(refusedConfiguration: []).contains("full"))
   }
 
   @Test func whatIsRefusedIsCountedAndTold() throws {
     try connect()
-    var acceptances: [Acceptance] = []
+    var fates: [MessageFate] = []
     stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(refusal: "cannot push: there is no such app") } }
-    stage.bridge.receive(messages(1...2), from: source) { acceptances += $0 }
+    stage.bridge.receive(messages(1...2), from: source) { fates += $0 }
     stage.bridge.refuses("it has an attachment", from: source)
-    try stage.turn { acceptances.count == 2 }
-    #expect(acceptances[0] == .refused("cannot push: there is no such app"))
+    try stage.turn { fates.count == 2 }
+    #expect(fates[0] == .refused("cannot push: there is no such app"))
     try stage.turn { stage.daemon.reports.last?.first.map { ($0.received, $0.refused) == (3, 3) } == true }
   }
 
@@ -175,37 +175,37 @@ struct BridgeTests {
     try connect()
     stage.daemon.kill()
     stage.settle()
-    var acceptances: [Acceptance] = []
-    stage.bridge.receive(messages(1...2), from: source) { acceptances += $0 }
+    var fates: [MessageFate] = []
+    stage.bridge.receive(messages(1...2), from: source) { fates += $0 }
     stage.daemon.permission = .init(mayConnect: false, network: "home")
     stage.daemon.answer = { _ in nil }
     try stage.daemon.start()
     try stage.turn { source.disconnects == 1 }
     stage.settle()
-    #expect(acceptances == [.undelivered, .undelivered])
+    #expect(fates == [.undelivered, .undelivered])
   }
 
   @Test func whatNoServerBringsAgainIsKeptWhenItsSourceIsDisconnected() throws {
     try connect()
     stage.daemon.kill()
     stage.settle()
-    var acceptances: [Acceptance] = []
-    stage.bridge.receive([Message(app: "a.b", payload: "{}")], from: source) { acceptances += $0 }
+    var fates: [MessageFate] = []
+    stage.bridge.receive([Message(app: "a.b", payload: "{}")], from: source) { fates += $0 }
     stage.bridge.replace(by: [])
     try stage.daemon.start()
-    try stage.turn { acceptances == [.stored] }
+    try stage.turn { fates == [.stored] }
     // And then nobody is left who needs the daemon.
     try stage.turn { stage.bridge.statusLine(refusedConfiguration: []) == "No source is configured." }
   }
 
   @Test func aMessageThatIsTooLargeForTheDaemonStopsNoOther() throws {
     try connect()
-    var acceptances: [Acceptance] = []
+    var fates: [MessageFate] = []
     var messages = messages(1...3)
     messages[1].payload = String(repeating: "x", count: 17 << 10)
-    stage.bridge.receive(messages, from: source) { acceptances += $0 }
-    try stage.turn { acceptances.count == 3 }
-    #expect(acceptances == [.stored, .refused(Message.tooLarge), .stored])
+    stage.bridge.receive(messages, from: source) { fates += $0 }
+    try stage.turn { fates.count == 3 }
+    #expect(fates == [.stored, .refused(Message.tooLarge), .stored])
     #expect(stage.daemon.stored.map(\.id) == ["1", "3"])
     try stage.turn { stage.daemon.reports.last?.first.map { ($0.received, $0.refused) == (3, 1) } == true }
   }
@@ -256,7 +256,7 @@ struct BridgeTests {
 
   @Test func whatIsOnItsWayWhenSourcesAreReadAgainIsAnsweredToTheOldOne() throws {
     try connect()
-    var acceptances: [Acceptance] = []
+    var fates: [MessageFate] = []
     var hasCome = false
     stage.daemon.answer = { deliveries in
       hasCome = true
@@ -266,15 +266,15 @@ struct BridgeTests {
       let old = ScriptedSource("old")
       stage.bridge.replace(by: [old])
       try stage.turn { old.connects == 1 }
-      stage.bridge.receive(messages(1...1), from: old) { acceptances += $0 }
+      stage.bridge.receive(messages(1...1), from: old) { fates += $0 }
       // The call is on its way, and its answer is not read.
       _ = stage.bridge.turn(watching: [], until: .now)
       stage.daemon.turn()
       try #require(hasCome)
       stage.bridge.replace(by: [source])
     }
-    try stage.turn { acceptances.count == 1 }
-    #expect(acceptances == [.refused("cannot push: there is no such app")])
+    try stage.turn { fates.count == 1 }
+    #expect(fates == [.refused("cannot push: there is no such app")])
   }
 
   @Test func withoutASourceTheDaemonIsLeftAlone() throws {

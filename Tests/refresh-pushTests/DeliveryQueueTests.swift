@@ -6,7 +6,7 @@ import Testing
 /// The order of deliveries, and the answers to sources.
 struct DeliveryQueueTests {
   private final class Answers {
-    var acceptances: [String: [Acceptance]] = [:]
+    var fates: [String: [MessageFate]] = [:]
   }
 
   private final class Sender {}
@@ -20,7 +20,7 @@ struct DeliveryQueueTests {
   }
 
   private func add(_ messages: [Message], _ name: String, from sender: Sender? = nil, to queue: inout DeliveryQueue) {
-    queue.add(messages, from: ObjectIdentifier(sender ?? one)) { [answers] in answers.acceptances[name] = $0 }
+    queue.add(messages, from: ObjectIdentifier(sender ?? one)) { [answers] in answers.fates[name] = $0 }
   }
 
   private func answer(_ call: [Wire.Delivery], in queue: inout DeliveryQueue) throws {
@@ -35,9 +35,9 @@ struct DeliveryQueueTests {
     #expect(call.map(\.id) == ["1", "2", "3"])
     add(messages(4...5), "second", to: &queue)
     #expect(queue.nextCall().isEmpty)
-    #expect(answers.acceptances.isEmpty)
+    #expect(answers.fates.isEmpty)
     try answer(call, in: &queue)
-    #expect(answers.acceptances == ["first": [.stored, .stored, .stored]])
+    #expect(answers.fates == ["first": [.stored, .stored, .stored]])
     #expect(queue.nextCall().map(\.id) == ["4", "5"])
   }
 
@@ -52,7 +52,7 @@ struct DeliveryQueueTests {
     }
     #expect(calls.allSatisfy { $0 <= DeliveryQueue.mostMessages })
     #expect(calls.reduce(0, +) == 1000)
-    #expect(answers.acceptances["many"]?.count == 1000)
+    #expect(answers.fates["many"]?.count == 1000)
     add(messages(1...20, size: 16_000), "large", to: &queue)
     #expect(queue.nextCall().count == 2)
     queue.requeue(mayBeStored: true)
@@ -80,7 +80,7 @@ struct DeliveryQueueTests {
       queue.requeue(mayBeStored: true)
     }
     #expect(ids == (1...300).map { "\($0)" })
-    #expect(answers.acceptances["all"] == Array(repeating: .stored, count: 300))
+    #expect(answers.fates["all"] == Array(repeating: .stored, count: 300))
   }
 
   @Test func aRefusalIsToldWithItsReason() throws {
@@ -89,7 +89,7 @@ struct DeliveryQueueTests {
     _ = queue.nextCall()
     let actions = queue.accept([Wire.DeliveryResult(refusal: "no such app"), Wire.DeliveryResult(fate: .known)])
     for action in try #require(actions) { action() }
-    #expect(answers.acceptances == ["two": [.refused("no such app"), .stored]])
+    #expect(answers.fates == ["two": [.refused("no such app"), .stored]])
   }
 
   @Test func anAnswerToAnotherNumberOfMessagesIsNone() {
@@ -108,9 +108,9 @@ struct DeliveryQueueTests {
     add(messages(2...3), "waiting", to: &queue)
     add(messages(4...4), "other", from: other, to: &queue)
     for action in queue.forget(ObjectIdentifier(one)) { action() }
-    #expect(answers.acceptances == ["waiting": [.undelivered, .undelivered]])
+    #expect(answers.fates == ["waiting": [.undelivered, .undelivered]])
     try answer(call, in: &queue)
-    #expect(answers.acceptances["given"] == [.stored])
+    #expect(answers.fates["given"] == [.stored])
     #expect(queue.nextCall().map(\.id) == ["4"])
   }
 
@@ -129,15 +129,15 @@ struct DeliveryQueueTests {
     add(messages(1...5), "named", to: &queue)
     add((1...count).map { _ in Message(app: "a.b", payload: "{}") }, "nameless", to: &queue)
     for action in queue.forget(ObjectIdentifier(one)) { action() }
-    #expect(answers.acceptances["named"] == Array(repeating: .undelivered, count: 5))
-    #expect(answers.acceptances["nameless"] == nil)
+    #expect(answers.fates["named"] == Array(repeating: .undelivered, count: 5))
+    #expect(answers.fates["nameless"] == nil)
     #expect(queue.count == DeliveryQueue.mostKept)
   }
 
   @Test func noMessagesAreAnsweredAtOnce() {
     var queue = DeliveryQueue()
     add([], "none", to: &queue)
-    #expect(answers.acceptances == ["none": []])
+    #expect(answers.fates == ["none": []])
     #expect(queue.nextCall().isEmpty)
   }
 }

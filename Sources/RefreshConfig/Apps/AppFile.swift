@@ -42,7 +42,7 @@ struct AppFile {
       do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
     }
     section.refuseUnknownKeys(refused: load.mainKeys, alreadyRefused: GuardKeys.names)
-    let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)
+    let ownerInForce = owner ?? load.users.user(numbered: load.reader.uid)
     if !load.reader.isUserDaemon { tasks.refuseActivation(for: ownerInForce, in: &section) }
     problems = section.problems
     guard problems.isEmpty, let id else {

@@ -46,7 +46,7 @@ extension Configuration {
     } catch {
       problems += error.problems
     }
-    let home = Accounts(readsGroups: false).user(numbered: reader.uid).home
+    let home = UserDatabase(readsGroups: false).user(numbered: reader.uid).home
     do throws(ConfigurationError) {
       let push = try PushConfiguration.load(from: sources, home: home)
       if let file = sources.file(named: "push.toml") { secrets.look(at: push, in: file.path) }

@@ -55,7 +55,7 @@ final class AttachedProcesses {
   func user(of lease: LeaseID) -> UInt32? { open[lease]?.call.peer.uid }
 
   /// Reports to the engine whether a process performs the app's refreshes, if that has changed.
-  func settle(_ app: AppID) {
+  func reportServed(_ app: AppID) {
     let isServed = performer(of: app) != nil
     let isNew = isServed ? served.insert(app).inserted : served.remove(app) != nil
     guard isNew else { return }
@@ -63,8 +63,8 @@ final class AttachedProcesses {
   }
 
   /// Does the same for all apps, after a new configuration.
-  func settleAll() {
-    for app in performers.keys.sorted() { settle(app) }
+  func reportAllServed() {
+    for app in performers.keys.sorted() { reportServed(app) }
   }
 
   /// Takes note that a process did not end a refresh in time; it gets no other refresh until it answers.
@@ -73,7 +73,7 @@ final class AttachedProcesses {
     open[lease]?.lateToken = tokens.last
     performers[app]?.setLate(lease)
     journal.late(process, of: app, refresh)
-    settle(app)
+    reportServed(app)
   }
 
   /// Gives refreshes again to a process that was late, if this is the token that it was late with.
@@ -82,7 +82,7 @@ final class AttachedProcesses {
     guard let (lease, attachment) = late else { return }
     open[lease]?.lateToken = nil
     performers[attachment.app]?.setAnswered(lease)
-    settle(attachment.app)
+    reportServed(attachment.app)
   }
 
   // MARK: - Events

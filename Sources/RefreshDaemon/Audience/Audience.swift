@@ -54,12 +54,12 @@ final class Audience {
     call.onDisconnect("\(lease)") {
       self.attached.remove(lease, of: app, call.peer)
       self.changePhase(of: app) { self.core.handle(.leaseEnded(lease, app)) }
-      self.attached.settle(app)
+      self.attached.reportServed(app)
       onEnd(lease)
     }
     changePhase(of: app) { core.handle(.leased(lease, app, .launched)) }
     attached.greet(lease, of: app)
-    attached.settle(app)
+    attached.reportServed(app)
     return lease
   }
 

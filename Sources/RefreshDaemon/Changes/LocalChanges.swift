@@ -7,14 +7,14 @@ final class LocalChanges: DecisionFollower {
   private unowned let core: DaemonCore
   private let folders: (any FolderWatch)?
   private let journal: DaemonJournal
-  private let lasts: LastRefreshes
+  private let lastRefreshes: LastRefreshes
   /// The users of the apps that have watched folders, by app.
   private var users: [AppID: UInt32] = [:]
   /// The problems that the journal has.
   private var troubles: [WatchedFolder: String] = [:]
 
-  init(_ core: DaemonCore, _ ports: Ports, _ lasts: LastRefreshes) {
-    (self.core, folders, journal, self.lasts) = (core, ports.folders, ports.journal, lasts)
+  init(_ core: DaemonCore, _ ports: Ports, _ lastRefreshes: LastRefreshes) {
+    (self.core, folders, journal, self.lastRefreshes) = (core, ports.folders, ports.journal, lastRefreshes)
   }
 
   func open() {
@@ -28,7 +28,7 @@ final class LocalChanges: DecisionFollower {
   func reconfigured() {
     users = [:]
     for app in core.configuration.apps where !app.policy.watch.isEmpty { users[app.id] = app.owner.uid }
-    lasts.onceLoaded { [self] in
+    lastRefreshes.onceLoaded { [self] in
       let wanted = core.configuration.apps.flatMap(Self.folders)
       let folders = Set(wanted)
       troubles = troubles.filter { folders.contains($0.key) }
@@ -66,7 +66,7 @@ final class LocalChanges: DecisionFollower {
     let state = core.engine.state(of: app)
     if state?.running != nil { return .max }
     let start = state?.lastStart.map(core.wall) ?? 0
-    let end = lasts[app].map { $0.startedWallMicroseconds + $0.duration.inMicroseconds } ?? 0
+    let end = lastRefreshes[app].map { $0.startedWallMicroseconds + $0.duration.inMicroseconds } ?? 0
     return max(start, end) + LocalChange.ownWritesSpan.inMicroseconds
   }
 

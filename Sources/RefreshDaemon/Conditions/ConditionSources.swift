@@ -151,7 +151,7 @@ package final class ConditionSources {
   }
 
   /// Takes logind's sleep lock, which delays sleep for a few seconds, or gives it back.
-  package func holdSleep(_ isHeld: Bool) { lock?.set(isHeld) }
+  package func delaySleep(_ isDelayed: Bool) { lock?.set(isDelayed) }
 
   /// The microseconds that tasks have to end after logind announces sleep.
   package var timeToSleep: Int64 { max(0, (lock?.delay ?? 0) - SleepLock.margin) }

@@ -47,8 +47,10 @@ struct ConfigurationInForce {
     return index < apps.count && apps[index].id == id ? apps[index] : nil
   }
 
-  /// The mistakes of a newer reading that are not in the file of an app that is held here; all of them if they hold an app
-  /// that is not.
+  /// The mistakes that a reload must answer with.
+  ///
+  /// Mistakes in the files of apps that are held already do not count, unless the reload would also hold a working app:
+  /// then all count.
   func newMistakes(in newer: Configuration) -> [Problem] {
     let breaks = newer.apps.contains { app in
       app.policy.unusable != nil && (self[app.id].map { $0.policy.unusable == nil } ?? false)
@@ -58,7 +60,7 @@ struct ConfigurationInForce {
     return newer.held.filter { !files.contains($0.file) }
   }
 
-  /// A newer reading with the apps that are held here for a file of which nothing says whose it is, if that is so still.
+  /// A newer reading, plus the apps held here whose file still does not tell its app.
   func keepingHeld(in newer: Configuration) -> Configuration {
     let read = Set(newer.apps.lazy.filter { $0.policy.unusable == nil }.map(\.file))
     let files = Set(newer.unnamed.map(\.path))
@@ -80,7 +82,7 @@ struct ConfigurationInForce {
       self[app.id].map { $0.policy.unusable != nil } ?? files.contains(app.file)
     }
     let ids = Set(read.map(\.id))
-    // A file that can be read again may be another app's than was thought; then another such file may be the app's.
+    // A readable file may turn out to belong to another app; then the held app may have another file.
     let readable = Set(newer.apps.lazy.filter { $0.policy.unusable == nil }.map(\.file))
     let others = apps.filter { !ids.contains($0.id) }
     let doubtful = others.filter { $0.policy.unusable != nil && readable.contains($0.file) }.map(\.id)

@@ -3,7 +3,7 @@ import RefreshEngine
 import RefreshStore
 
 /// The validators of the URLs that apps have fetched, such as ETags, for the next fetch of each.
-final class FetchValidators: SavedRoom {
+final class FetchValidators: SavedPart {
   private var remembered: [AppID: [String: Validator]]
   /// The validators to be saved; nil for a URL to be forgotten.
   private var changed: [AppID: [String: Validator?]] = [:]

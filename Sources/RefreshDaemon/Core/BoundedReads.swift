@@ -11,7 +11,7 @@ final class BoundedReads {
   private(set) var unanswered = 0
   private var timer: (any WakeTimer)?
 
-  /// Makes a room for reads of which each may take so long.
+  /// - Parameter patience: how long each read may take.
   init(_ core: DaemonCore, patience: Duration) { (self.core, self.patience) = (core, patience) }
 
   func open() throws(SystemdError) {

@@ -8,8 +8,9 @@ import Varlink
 /// The daemon: clock, engine, save, perform, arm.
 ///
 /// ``DaemonCore`` reads the clocks, lets the engine decide on an event, and arms the wake timer. ``Saving`` saves the
-/// decision, and only then effects are performed here and callers are answered. The rooms each own a subject with private
-/// state; those that act on every decision are ``DecisionFollower``s. All of it belongs to the scheduler's one thread.
+/// decision, and only then effects are performed here and callers are answered. The parts each own one subject and its
+/// private state; those that act on every decision are ``DecisionFollower``s. All of it belongs to the scheduler's one
+/// thread.
 final class Daemon {
   let settings: DaemonSettings
   let ports: Ports
@@ -17,12 +18,12 @@ final class Daemon {
   let tally: Tally
   let saving: Saving
   let audience: Audience
-  let commands: CommandRooms
+  let commands: CommandParts
   let guards: GuardKeepers
   let transfers: TransferRunner
   let runner: RefreshRunner
   let pushes: PushIntake
-  let sessions: SessionRooms
+  let sessions: SessionParts
   let machine: MachineWatch
   let changes: LocalChanges
   let files: ConfigurationReads
@@ -43,9 +44,9 @@ final class Daemon {
     let environment = TaskEnvironment(settings)
     saving = Saving(core, ports, tally, path: settings.storePath)
     audience = Audience(core, ports.journal)
-    commands = CommandRooms(core, ports, environment)
+    commands = CommandParts(core, ports, environment)
     guards = GuardKeepers(core, ports, environment)
-    sessions = SessionRooms(core, audience, commands.notify, ports)
+    sessions = SessionParts(core, audience, commands.notify, ports)
     transfers = TransferRunner(
       KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
       .init(audience: audience, saving: saving, notices: sessions.notices, tally: tally))
@@ -57,7 +58,7 @@ final class Daemon {
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally,
       sessions.notices)
     machine = MachineWatch(core, ports)
-    changes = LocalChanges(core, ports, runner.lasts)
+    changes = LocalChanges(core, ports, runner.lastRefreshes)
     files = ConfigurationReads(core, ports.files)
     heldApps = HeldApps(core, files)
   }
@@ -88,12 +89,12 @@ final class Daemon {
       case .success(let refreshes): stored = refreshes
       case .failure(let problem): self.saving.readFailed(problem)
       }
-      self.runner.lasts.load(stored, of: self.core.configuration.apps.map(\.id))
+      self.runner.lastRefreshes.load(stored, of: self.core.configuration.apps.map(\.id))
       self.ports.trimMemory()
     }
   }
 
-  /// Connects the rooms.
+  /// Connects the parts of the daemon.
   private func join() throws {
     ports.launcher.onOutput = { [unowned self] key, line in
       if !commands.receive(line, of: key), !guards.receive(line, of: key),
@@ -103,7 +104,7 @@ final class Daemon {
       }
     }
     ports.launcher.onEnd = { [unowned self] key, end in taskEnded(key, end) }
-    saving.rooms = [transfers, pushes, runner.fetches]
+    saving.parts = [transfers, pushes, runner.fetches]
     saving.perform = { [unowned self] work in
       for work in work { perform(work.effect, of: work.app) }
       transfers.workers.sendOrders()
@@ -113,7 +114,7 @@ final class Daemon {
     guards.onGivenUp = { [unowned self] in leaveIfDone() }
     saving.onErased = { [unowned self] apps in
       for app in apps {
-        runner.lasts.forget(app)
+        runner.lastRefreshes.forget(app)
         tally.forget(app)
       }
     }
@@ -229,7 +230,7 @@ extension Daemon: DecisionFollower {
     if decision.deviceChanged || isOpenChanged { watchConditions() }
   }
 
-  /// Watches the conditions that the configuration in force and the rooms need.
+  /// Watches the conditions that the configuration in force and the parts need.
   func watchConditions() {
     machine.watch(conditionNeeds(of: core.configuration), for: core.configuration)
   }

@@ -11,7 +11,7 @@ protocol DecisionFollower: AnyObject {
 
 /// The engine with the configuration in force, between the clock and the one wake timer.
 ///
-/// Rooms read the engine here and hand events to it; they cannot change it in another way.
+/// The parts of the daemon read the engine here and hand events to it; they cannot change it in another way.
 final class DaemonCore {
   private(set) var engine: Engine
   private(set) var configuration = ConfigurationInForce()

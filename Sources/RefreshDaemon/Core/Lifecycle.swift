@@ -32,7 +32,7 @@ extension Daemon {
   func putInForce(_ next: ConfigurationInForce) {
     machine.watch(conditionNeeds(of: next), for: next)
     core.configure(next)
-    runner.lasts.share(next.apps.map(\.id))
+    runner.lastRefreshes.share(next.apps.map(\.id))
     heldApps.reconfigured()
     changes.reconfigured()
     runner.fetches.forgetAll(except: next)
@@ -69,9 +69,9 @@ extension Daemon {
     let before = Set(core.configuration.apps.map(\.id))
     ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
     putInForce(next)
-    loadLasts(of: next.apps.map(\.id).filter { !before.contains($0) && runner.lasts[$0] == nil })
+    loadLastRefreshes(of: next.apps.map(\.id).filter { !before.contains($0) && runner.lastRefreshes[$0] == nil })
     transfers.workers.sendOrders()
-    audience.attached.settleAll()
+    audience.attached.reportAllServed()
     sessions.logins.reconfigured()
     sessions.desktops.reconfigured()
     if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }
@@ -81,13 +81,13 @@ extension Daemon {
   }
 
   /// Reads the last refreshes of apps whose files have come back.
-  private func loadLasts(of apps: [AppID]) {
+  private func loadLastRefreshes(of apps: [AppID]) {
     // A new app has none.
     let known = apps.filter { core.engine.state(of: $0)?.lastStart != nil }
     guard !known.isEmpty else { return }
     saving.reads.lastRefreshes { result in
       switch result {
-      case .success(let stored): self.runner.lasts.load(stored, of: known)
+      case .success(let stored): self.runner.lastRefreshes.load(stored, of: known)
       case .failure(let problem): self.saving.readFailed(problem)
       }
     }

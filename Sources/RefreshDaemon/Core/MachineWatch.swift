@@ -9,7 +9,7 @@ final class MachineWatch: DecisionFollower {
   /// How local time follows from wall time; nil while no app needs to know.
   private var zone: (any ZoneSource)?
   /// Whether the machine waits for refreshes before it sleeps.
-  private var holdsSleep = false
+  private var delaysSleep = false
   /// Lets the machine sleep although something still runs.
   private var sleepTimer: (any WakeTimer)?
 
@@ -17,13 +17,13 @@ final class MachineWatch: DecisionFollower {
 
   /// Begins to hand the sources' reports to the engine.
   func open(onSessions: @escaping (Set<UInt32>) -> Void) throws(SystemdError) {
-    sleepTimer = try core.scheduler.timer { [unowned self] in ports.conditions.holdSleep(false) }
+    sleepTimer = try core.scheduler.timer { [unowned self] in ports.conditions.delaySleep(false) }
     ports.conditions.onChange = { [unowned self] in core.handle(.observed($0)) }
     ports.conditions.onSessions = onSessions
     ports.conditions.onSleep = { [unowned self] in sleep($0) }
   }
 
-  /// Watches what a configuration and the rooms need, and nothing else: an unwatched source wakes nobody.
+  /// Watches what a configuration and the parts need, and nothing else: an unwatched source wakes nobody.
   ///
   /// Called before a new configuration is in force, so that the engine knows the conditions when it first judges. The
   /// condition of a source that cannot be watched stays unknown.
@@ -42,16 +42,16 @@ final class MachineWatch: DecisionFollower {
   }
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
-    holdSleep()
+    delaySleep()
     if case .clockStepped = event { zone?.look() }
   }
 
   /// Has the machine wait before it sleeps while anything runs.
-  private func holdSleep() {
-    let isHeld = core.engine.refreshingCount > 0 || core.engine.transferCounts.running > 0
-    guard isHeld != holdsSleep else { return }
-    holdsSleep = isHeld
-    ports.conditions.holdSleep(isHeld)
+  private func delaySleep() {
+    let isDelayed = core.engine.refreshingCount > 0 || core.engine.transferCounts.running > 0
+    guard isDelayed != delaysSleep else { return }
+    delaysSleep = isDelayed
+    ports.conditions.delaySleep(isDelayed)
   }
 
   /// Ends what runs before the machine sleeps, for as long as logind waits, or goes on when the machine is awake.
@@ -59,7 +59,7 @@ final class MachineWatch: DecisionFollower {
     guard isAsleep else {
       sleepTimer?.disarm()
       // The lock was given back for this sleep; what still runs needs it for the next.
-      holdsSleep = false
+      delaysSleep = false
       return core.handle(.resumed)
     }
     let end = core.readClocks() + .microseconds(ports.conditions.timeToSleep)

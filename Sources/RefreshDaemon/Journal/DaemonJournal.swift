@@ -263,3 +263,12 @@ private struct Seconds: CustomStringConvertible {
     description = "\(tenths / 10).\(tenths % 10) s"
   }
 }
+
+extension RefreshRecord {
+  /// The cause of a failure, and what the task behind it said; of another outcome only what was said, perhaps nothing.
+  var message: String {
+    let said = tasks.first { $0.outcome == outcome }?.message ?? ""
+    guard case .failed(let cause) = outcome else { return said }
+    return said.isEmpty || said == cause.text ? cause.text : "\(cause.text) (\(said))"
+  }
+}

@@ -83,7 +83,7 @@ protocol Launcher: AnyObject {
   func findOccasion(answer: @escaping (StopOccasion) -> Void)
 }
 
-/// The name of a task of a refresh.
+/// The name of a task of a refresh, or of another command that runs for an app.
 struct TaskKey: Hashable, Sendable, CustomStringConvertible {
   let refresh: RefreshID
   /// The index of the task in the app's file, from 0.

@@ -9,19 +9,19 @@ extension Daemon {
     guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
       running.app.owner.uid == call.peer.uid, running.app.commands[key.task].unit != nil
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
-    guard UnitAccount.cpuBounds.contains(asked.cpuMicroseconds ?? 0) else {
+    guard UnitUse.cpuBounds.contains(asked.cpuMicroseconds ?? 0) else {
       return call.fail(InvalidParameter(parameter: "cpu_us"))
     }
-    guard UnitAccount.byteBounds.contains(asked.bytes ?? 0) else {
+    guard UnitUse.byteBounds.contains(asked.bytes ?? 0) else {
       return call.fail(InvalidParameter(parameter: "bytes"))
     }
-    runner.accounts[key] = UnitAccount(cpu: .microseconds(asked.cpuMicroseconds ?? 0), bytes: asked.bytes)
+    runner.unitUses[key] = UnitUse(cpu: .microseconds(asked.cpuMicroseconds ?? 0), bytes: asked.bytes)
     call.reply()
   }
 }
 
 /// The use of the machine by a unit that a task started.
-struct UnitAccount: Hashable, Sendable {
+struct UnitUse: Hashable, Sendable {
   /// The processor time.
   let cpu: Duration
   /// The bytes over the network; nil where systemd does not count them.

@@ -14,16 +14,16 @@ extension Daemon {
     guard (1...Self.deliveryLimit).contains(deliveries.count) else {
       return call.fail(InvalidParameter(parameter: "deliveries"))
     }
-    var orders: [PushOrder] = []
+    var checked: [CheckedPush] = []
     let refusals = deliveries.map { delivery -> String? in
-      do throws(PushOrder.Refusal) {
-        orders.append(try PushOrder(delivery, in: core.configuration))
+      do throws(CheckedPush.Refusal) {
+        checked.append(try CheckedPush(delivery, in: core.configuration))
         return nil
       } catch {
         return error.text
       }
     }
-    pushes.accept(orders) { outcome in
+    pushes.accept(checked) { outcome in
       switch outcome {
       case .failure(let reason): call.fail(RefreshdInterface.NotStored(problem: reason.problem))
       case .success(let accepted):
@@ -39,6 +39,6 @@ extension Daemon {
   private func result(refusal: String?, _ accepted: AcceptedPush?) -> Wire.DeliveryResult {
     if let fate = accepted?.fate { return Wire.DeliveryResult(fate: fate) }
     pushes.noteRefused()
-    return Wire.DeliveryResult(refusal: refusal ?? PushOrder.noApp)
+    return Wire.DeliveryResult(refusal: refusal ?? CheckedPush.noApp)
   }
 }

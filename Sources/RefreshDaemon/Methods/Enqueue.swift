@@ -18,9 +18,9 @@ extension Daemon {
     guard (1...Self.callLimit).contains(call.parameters.transfers.count) else {
       return call.fail(InvalidParameter(parameter: "transfers"))
     }
-    var asked: [TransferOrder] = []
+    var asked: [CheckedTransfer] = []
     for (index, request) in call.parameters.transfers.enumerated() {
-      do throws(TransferOrder.Refusal) { asked.append(try TransferOrder(request)) } catch {
+      do throws(CheckedTransfer.Refusal) { asked.append(try CheckedTransfer(request)) } catch {
         return call.fail(
           TransfersInterface.InvalidRequest(
             index: Int64(index), field: error.field, reason: error.reason, remedy: error.remedy))

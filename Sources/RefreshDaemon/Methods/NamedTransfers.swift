@@ -24,7 +24,7 @@ extension Daemon {
 
   /// Whether the name of a session is one that a transfer can have; if not, the call is answered.
   func hasShortSession<Parameters>(_ name: String?, _ call: Call<Parameters>) -> Bool {
-    guard let name, name.utf8.count > TransferOrder.longestText else { return true }
+    guard let name, name.utf8.count > CheckedTransfer.longestText else { return true }
     call.fail(InvalidParameter(parameter: "session"))
     return false
   }

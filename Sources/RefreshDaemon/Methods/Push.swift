@@ -7,13 +7,13 @@ extension Daemon {
   func push(_ call: Call<AppInterface.Push.Parameters>) {
     let asked = call.parameters
     guard let app = app(named: asked.app, for: call) else { return }
-    guard asked.id.map(PushOrder.isMessage) ?? true else { return call.fail(InvalidParameter(parameter: "id")) }
+    guard asked.id.map(CheckedPush.isMessage) ?? true else { return call.fail(InvalidParameter(parameter: "id")) }
     let payload: PushPayload
     do throws(AppInterface.InvalidPayload) { payload = try PushPayload(asked.payload) } catch {
       pushes.noteRefused()
       return call.fail(error)
     }
-    pushes.accept([PushOrder(app: app.id, payload: payload, urgency: asked.urgency, message: asked.id)]) { outcome in
+    pushes.accept([CheckedPush(app: app.id, payload: payload, urgency: asked.urgency, message: asked.id)]) { outcome in
       switch outcome {
       case .failure(let reason): call.fail(RefreshdInterface.NotStored(problem: reason.problem))
       case .success(let accepted):

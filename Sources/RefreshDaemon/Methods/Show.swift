@@ -4,7 +4,7 @@ import Varlink
 extension Daemon {
   /// Shows all about one app.
   func show(_ call: Call<ManagerInterface.Show.Parameters>) {
-    runner.lasts.onceLoaded {
+    runner.lastRefreshes.onceLoaded {
       guard let app = self.app(named: call.parameters.app, for: call) else { return }
       call.reply(ManagerInterface.Show.Reply(app: self.view(of: app).details))
     }
@@ -12,7 +12,7 @@ extension Daemon {
 
   /// Lists the apps that the caller may ask about by id, apps with stale data first.
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
-    runner.lasts.onceLoaded {
+    runner.lastRefreshes.onceLoaded {
       let apps = self.apps(for: call.peer)
       let rows = self.rows(of: apps)
       let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }

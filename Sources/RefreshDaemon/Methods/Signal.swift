@@ -11,7 +11,7 @@ extension Daemon {
     let signal = Signal(call.parameters.signal)
     if call.parameters.lease == true { return lease(signal, of: app.id, call) }
     switch signal {
-    case .login, .logout: flip(signal, of: app.id, call)
+    case .login, .logout: logInOrOut(signal, of: app.id, call)
     case .launched, .foreground, .background, .terminated:
       audience.changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
       answer(call, app.id)
@@ -19,7 +19,7 @@ extension Daemon {
   }
 
   /// Logs the app in or out, and answers when that is on the disk.
-  private func flip(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
+  private func logInOrOut(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
     audience.changePhase(of: app) {
       handleDurably([.signalled(app, signal)]) { problem in
         guard let problem else {

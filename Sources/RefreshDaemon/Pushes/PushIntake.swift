@@ -4,7 +4,7 @@ import RefreshEngine
 import RefreshStore
 
 /// Accepts pushes: saves them, hands them to the engine, and reports their fate.
-final class PushIntake: DecisionFollower, SavedRoom {
+final class PushIntake: DecisionFollower, SavedPart {
   let bridge: BridgeConnection
   private unowned let core: DaemonCore
   private let audience: Audience
@@ -50,20 +50,20 @@ final class PushIntake: DecisionFollower, SavedRoom {
   /// They are saved first and handed to the engine after that: a push that cannot be stored never was, and may be sent
   /// again. In the same transaction the store leaves out a message that was accepted before. The engine's decision is
   /// saved before the answer too, so that a crash right after it changes nothing.
-  func accept(_ orders: [PushOrder], then answer: @escaping (Result<[AcceptedPush], PushRefusal>) -> Void) {
+  func accept(_ checked: [CheckedPush], then answer: @escaping (Result<[AcceptedPush], PushRefusal>) -> Void) {
     let now = core.readClocks()
     use()
-    let arrived = orders.map { $0.arrived(as: ledger.makeID(), at: now) }
+    let arrived = checked.map { $0.arrived(as: ledger.makeID(), at: now) }
     let isToBeSaved = arrived.contains { $0.push != nil || $0.message != nil }
     let conclude = { (known: Set<PushID>) in
-      zip(orders, arrived).map { order, push in
-        known.contains(push.id) ? self.passOver(order) : self.hand(order, push.push)
+      zip(checked, arrived).map { checked, push in
+        known.contains(push.id) ? self.passOver(checked) : self.handToEngine(checked, push.push)
       }
     }
     guard isToBeSaved else { return answer(.success(conclude([]))) }
     let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
-    let own = ledger.hasRoom(for: bytes) ? 0 : bytesOfOwner(of: orders)
-    guard ledger.reserve(bytes, own: own) else { return answer(.failure(.full(for: Set(orders.map(\.app))))) }
+    let own = ledger.hasRoom(for: bytes) ? 0 : bytesOfOwner(of: checked)
+    guard ledger.reserve(bytes, own: own) else { return answer(.failure(.full(for: Set(checked.map(\.app))))) }
     self.arrived += arrived
     let numbers = Set(arrived.map(\.id))
     saving.promise { problem, known in
@@ -81,9 +81,9 @@ final class PushIntake: DecisionFollower, SavedRoom {
   }
 
   /// The bytes of payloads that the owner of these apps has waiting; of several owners, the one who has the most.
-  private func bytesOfOwner(of orders: [PushOrder]) -> Int {
+  private func bytesOfOwner(of checked: [CheckedPush]) -> Int {
     let owner = { (app: AppID) in self.core.configuration[app]?.owner.uid }
-    return Set(orders.compactMap { owner($0.app) }).map { user in ledger.bytes { owner($0) == user } }.max() ?? 0
+    return Set(checked.compactMap { owner($0.app) }).map { user in ledger.bytes { owner($0) == user } }.max() ?? 0
   }
 
   /// Has the store forget a push that was refused: its source may send it again.
@@ -96,38 +96,38 @@ final class PushIntake: DecisionFollower, SavedRoom {
   func noteRefused() { tally.note(Tally.PushFate.refused) }
 
   /// Counts a push that was accepted before.
-  private func passOver(_ order: PushOrder) -> AcceptedPush {
+  private func passOver(_ checked: CheckedPush) -> AcceptedPush {
     tally.note(Tally.PushFate.known)
-    return AcceptedPush(fate: .known, waiting: waiting(of: order.app))
+    return AcceptedPush(fate: .known, waiting: waiting(of: checked.app))
   }
 
   /// Hands a saved push to the engine; a push that wakes nobody goes to the attached processes.
-  private func hand(_ order: PushOrder, _ push: Push?) -> AcceptedPush {
-    guard core.configuration[order.app] != nil else {
-      if let message = order.message { unseen[order.app, default: []].insert(message) }
+  private func handToEngine(_ checked: CheckedPush, _ push: Push?) -> AcceptedPush {
+    guard core.configuration[checked.app] != nil else {
+      if let message = checked.message { unseen[checked.app, default: []].insert(message) }
       if let push { changed[push.id] = .gone }
       return AcceptedPush()
     }
     guard let push else {
       audience.attached.send(
-        Wire.AttachEvent(kind: "push", payload: order.payload.text, contentID: order.payload.contentID),
-        of: order.app)
-      audience.watchers.report(push: order.payload.contentID, to: order.app, .told)
-      show(order.payload.alert, of: order.app)
-      return note(AcceptedPush(fate: .told, waiting: waiting(of: order.app)), of: order)
+        Wire.AttachEvent(kind: "push", payload: checked.payload.text, contentID: checked.payload.contentID),
+        of: checked.app)
+      audience.watchers.report(push: checked.payload.contentID, to: checked.app, .told)
+      show(checked.payload.alert, of: checked.app)
+      return note(AcceptedPush(fate: .told, waiting: waiting(of: checked.app)), of: checked)
     }
-    core.handle(.pushed(order.app, push))
-    let isKept = core.engine.pushes(of: order.app).contains { $0.id == push.id }
+    core.handle(.pushed(checked.app, push))
+    let isKept = core.engine.pushes(of: checked.app).contains { $0.id == push.id }
     // A push that replaced another has that one's row, and needs none of its own.
     if !isKept { changed[push.id] = .gone }
-    let delivered = core.engine.state(of: order.app)?.running?.push
-    var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: order.app))
+    let delivered = core.engine.state(of: checked.app)?.running?.push
+    var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: checked.app))
     if delivered == push.id {
       accepted.waiting += 1
-    } else if let opens = core.engine.pushOpens(for: order.app), opens > core.now {
+    } else if let opens = core.engine.pushLimitFreeAt(for: checked.app), opens > core.now {
       accepted.earliest = opens
     }
-    return note(accepted, of: order)
+    return note(accepted, of: checked)
   }
 
   private func show(_ alert: PushPayload.Alert?, of app: AppID) {
@@ -135,14 +135,14 @@ final class PushIntake: DecisionFollower, SavedRoom {
     notices.show(.alert, of: app, title: alert.title, body: alert.body)
   }
 
-  private func note(_ accepted: AcceptedPush, of order: PushOrder) -> AcceptedPush {
+  private func note(_ accepted: AcceptedPush, of checked: CheckedPush) -> AcceptedPush {
     guard let fate = accepted.fate else { return accepted }
     tally.note(Tally.PushFate(fate))
-    journal.accepted(order.payload.contentID, of: order.app, fate, waiting: accepted.waiting)
+    journal.accepted(checked.payload.contentID, of: checked.app, fate, waiting: accepted.waiting)
     return accepted
   }
 
-  /// How many pushes of an app wait, without the one that a running refresh reports.
+  /// How many pushes of an app wait, without the one that a running refresh delivers.
   private func waiting(of app: AppID) -> Int {
     let delivered = core.engine.state(of: app)?.running?.push
     return core.engine.pushes(of: app).count { $0.id != delivered }
@@ -154,10 +154,10 @@ final class PushIntake: DecisionFollower, SavedRoom {
     guard !decision.pushes.isEmpty else { return }
     changed.merge(decision.pushes) { _, later in later }
     dropped += decision.pushesDropped
-    let untold = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
+    let undelivered = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
     for (id, change) in decision.pushes {
       let before = ledger.note(change, of: id)
-      guard change == .gone, before?.wasDelivered == true, !untold.contains(id) else { continue }
+      guard change == .gone, before?.wasDelivered == true, !undelivered.contains(id) else { continue }
       // After a loss of power the app would get the push again.
       saving.requireDurable()
       tally.note(Tally.PushFate.delivered)

@@ -9,18 +9,18 @@ import Varlink
 final class RefreshRunner: DecisionFollower {
   private unowned let core: DaemonCore
   private let ports: Ports
-  private let rooms: Rooms
+  private let parts: Parts
   private let environment: TaskEnvironment
   private var refreshes = RunningRefreshes()
   /// The last refresh of each app.
-  let lasts = LastRefreshes()
+  let lastRefreshes = LastRefreshes()
   /// The validators of fetches.
   let fetches: FetchValidators
   /// The use by units whose workers have not ended yet.
-  var accounts: [TaskKey: UnitAccount] = [:]
+  var unitUses: [TaskKey: UnitUse] = [:]
 
-  /// The other rooms that a refresh needs.
-  struct Rooms {
+  /// The other parts that a refresh needs.
+  struct Parts {
     let audience: Audience
     let saving: Saving
     let transfers: TransferRunner
@@ -29,10 +29,10 @@ final class RefreshRunner: DecisionFollower {
   }
 
   init(
-    _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms,
+    _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ parts: Parts,
     _ validators: [AppID: [String: Validator]]
   ) {
-    (self.core, self.ports, self.environment, self.rooms) = (core, ports, environment, rooms)
+    (self.core, self.ports, self.environment, self.parts) = (core, ports, environment, parts)
     fetches = FetchValidators(validators)
   }
 
@@ -47,7 +47,7 @@ final class RefreshRunner: DecisionFollower {
   func task(of token: String, completedBy peer: Peer) -> TaskKey? {
     guard let key = refreshes.task(of: token) else { return nil }
     guard let running = refreshes[key.refresh], let performer = running.performer,
-      let user = rooms.audience.attached.user(of: performer)
+      let user = parts.audience.attached.user(of: performer)
     else { return key }
     return user == peer.uid ? key : nil
   }
@@ -61,18 +61,18 @@ final class RefreshRunner: DecisionFollower {
   ///
   /// A refresh that was stopped while its start was being saved has ended already.
   func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
-    let isAttached = rooms.audience.attached.performer(of: app.id) != nil
+    let isAttached = parts.audience.attached.performer(of: app.id) != nil
     // The app may have attached while the start was being saved: then nobody needs to activate it.
     if isAttached, app.commands.first?.activation != nil { return perform(refresh, of: app, trigger) }
-    guard let deadline = beginDeadline(of: refresh) else { return }
-    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: nil)
+    guard let deadline = startClock(of: refresh) else { return }
+    let running = register(refresh, of: app, trigger, deadline: deadline, performer: nil)
     for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
       launch(task, of: refresh, running)
     }
   }
 
   /// Has the deadline of a refresh count from now on, and gives it; nil if the refresh is not to be started any more.
-  private func beginDeadline(of refresh: RefreshID) -> Instant? {
+  private func startClock(of refresh: RefreshID) -> Instant? {
     guard core.engine.isAwaitingBegin(refresh) else { return nil }
     core.handle(.began(refresh))
     return core.engine.deadline(of: refresh)
@@ -96,41 +96,42 @@ final class RefreshRunner: DecisionFollower {
 
   /// Has the app's attached process perform a refresh.
   func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
-    guard let deadline = beginDeadline(of: refresh) else { return }
-    let performer = rooms.audience.attached.performer(of: app.id)?.lease
-    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer)
+    guard let deadline = startClock(of: refresh) else { return }
+    let performer = parts.audience.attached.performer(of: app.id)?.lease
+    let running = register(refresh, of: app, trigger, deadline: deadline, performer: performer)
     // The process may have left since the engine decided.
-    if let performer { order(performer, to: refresh, running) } else { lose(refresh) }
+    if let performer { askToPerform(performer, refresh, running) } else { lose(refresh) }
   }
 
   /// Has the process that has just attached perform the refresh for which the session bus started the app.
   func attached(_ lease: LeaseID, to app: AppID) {
-    guard !core.engine.isStopping, rooms.audience.attached.performer(of: app)?.lease == lease,
+    guard !core.engine.isStopping, parts.audience.attached.performer(of: app)?.lease == lease,
       let (refresh, running) = refreshes.handOver(to: lease, activationOf: app, in: core)
     else { return }
     // The process of the task has done its work; its end is no end of the refresh.
     ports.launcher.terminate(TaskKey(refresh: refresh, task: 0))
-    order(lease, to: refresh, running)
+    askToPerform(lease, refresh, running)
   }
 
-  private func order(_ performer: LeaseID, to refresh: RefreshID, _ running: RunningRefreshes.Running) {
+  private func askToPerform(_ performer: LeaseID, _ refresh: RefreshID, _ running: RunningRefreshes.Running) {
     let (payload, contentID) = (payload(of: refresh, running), contentID(of: refresh, running))
-    let order = Wire.AttachEvent(perform: refresh, running, payload: payload, contentID: contentID, in: core)
-    rooms.audience.attached.send(order, to: performer)
+    let event = Wire.AttachEvent(perform: refresh, running, payload: payload, contentID: contentID, in: core)
+    parts.audience.attached.send(event, to: performer)
   }
 
-  private func begin(
+  /// Notes a refresh that starts, and reports that it has begun.
+  private func register(
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?
   ) -> RunningRefreshes.Running {
-    let running = refreshes.begin(
+    let running = refreshes.add(
       refresh, of: app, trigger, deadline: deadline, performer: performer,
-      watchers: rooms.audience.runCalls.claim(by: refresh, of: app.id))
+      runCalls: parts.audience.runCalls.claim(by: refresh, of: app.id))
     ports.journal.started(refresh, of: app.id, trigger)
-    rooms.pings.send(.begun, of: app)
-    for call in running.watchers where call.wantsMore {
+    parts.pings.send(.begun, of: app)
+    for call in running.runCalls where call.wantsMore {
       call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
     }
-    rooms.audience.attached.send(
+    parts.audience.attached.send(
       Wire.AttachEvent(kind: "started", refresh: refresh.description, trigger: Wire.Trigger(trigger)),
       of: app.id, except: performer)
     return running
@@ -151,15 +152,15 @@ final class RefreshRunner: DecisionFollower {
         timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [policy.noDataExit], givesWay: core.engine.givesWay(app.id, running.trigger),
         properties: app.sandbox.map(UnitProperty.init),
-        confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
+        confinement: command.builtIn.map { parts.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
         input: fetches.order(of: command, policy, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
 
-  /// The push or the ended session of transfers that a refresh reports to the app, or what a person gave it.
+  /// The push that a refresh delivers, or the ended session of transfers that it reports, or what a person gave it.
   private func payload(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
     core.engine.push(deliveredBy: refresh)?.payload
-      ?? rooms.transfers.sessionReport(deliveredBy: refresh, to: running.app.id, in: core.engine) ?? running.payload
+      ?? parts.transfers.sessionReport(deliveredBy: refresh, to: running.app.id, in: core.engine) ?? running.payload
   }
 
   private func contentID(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
@@ -174,7 +175,7 @@ final class RefreshRunner: DecisionFollower {
       of: refresh,
       Wire.AttachEvent(
         kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
-    rooms.audience.notify(
+    parts.audience.notify(
       leasesOf: app,
       Wire.Notice(kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
   }
@@ -190,7 +191,7 @@ final class RefreshRunner: DecisionFollower {
   /// Ends all processes of a refresh, or gives up on the attached process that performs it.
   func kill(_ refresh: RefreshID) {
     for key in refreshes.keys(of: refresh) { ports.launcher.kill(key) }
-    let attached = rooms.audience.attached
+    let attached = parts.audience.attached
     guard let running = refreshes[refresh], let performer = running.performer, attached.user(of: performer) != nil
     else { return }
     attached.setLate(performer, of: running.app.id, refresh, tokens: running.tokens)
@@ -208,16 +209,18 @@ final class RefreshRunner: DecisionFollower {
 
   private func sendPerformer(of refresh: RefreshID, _ event: Wire.AttachEvent) {
     guard let running = refreshes[refresh], let performer = running.performer else { return }
-    rooms.audience.attached.send(event, to: performer)
+    parts.audience.attached.send(event, to: performer)
   }
 
   // MARK: - Output and end
 
-  /// The end of a task as the engine judges it: a built-in task for which the service manager could make no view of the
-  /// file system is worth another try, which has none.
+  /// The end of a task as the engine judges it.
+  ///
+  /// If the service manager could not confine a built-in task, the end counts as worth a retry, and the retry runs
+  /// unconfined.
   func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
-    let end = accounts.removeValue(forKey: key)?.added(to: end) ?? end
-    guard let folder = rooms.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
+    let end = unitUses.removeValue(forKey: key)?.added(to: end) ?? end
+    guard let folder = parts.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
       running.app.policy.tasks.indices.contains(key.task)
     else { return end }
     return TaskEnd(
@@ -234,14 +237,14 @@ final class RefreshRunner: DecisionFollower {
       ports.journal.output(line, of: key.refresh, running.app.id, task: task)
     }
     let reply = ManagerInterface.Run.Reply(event: .init(kind: .output, task: task, text: line))
-    for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
+    for call in running.runCalls where call.wantsMore { call.reply(reply, continues: true) }
   }
 
   /// Reports a task that has ended, before the rest of its refresh.
   private func report(_ ended: EndedTask) {
     // The refresh of an attached process has no tasks of the app's file.
     guard let running = refreshes[ended.refresh], running.performer == nil else { return }
-    let (task, audience) = (Wire.RefreshTask(ended.record), rooms.audience)
+    let (task, audience) = (Wire.RefreshTask(ended.record), parts.audience)
     audience.watchers.report(task, ended.refresh, of: ended.app)
     audience.attached.report(task, ended.refresh, of: ended.app)
     audience.notify(
@@ -256,15 +259,15 @@ final class RefreshRunner: DecisionFollower {
     for ended in decision.tasksEnded { report(ended) }
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
-      lasts.note(stored, of: record.app)
-      rooms.tally.note(record)
+      lastRefreshes.note(stored, of: record.app)
+      parts.tally.note(record)
       ports.journal.ended(record)
-      rooms.audience.attached.report(stored, of: record.app)
-      let watchers = refreshes.end(record.id)
-      guard !watchers.isEmpty else { continue }
+      parts.audience.attached.report(stored, of: record.app)
+      let runCalls = refreshes.end(record.id)
+      guard !runCalls.isEmpty else { continue }
       let refresh = Wire.Refresh(stored, of: record.app)
       let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: refresh))
-      rooms.saving.afterCommit { for call in watchers { call.reply(reply) } }
+      parts.saving.afterCommit { for call in runCalls { call.reply(reply) } }
     }
   }
 
@@ -281,9 +284,9 @@ final class RefreshRunner: DecisionFollower {
     for (id, started) in left.sorted(by: { $0.key < $1.key }) {
       guard let app = configuration[id], let tasks = survivors[started.id] else { continue }
       let tokens = tasks.compactMap { key, found in found.token.map { (key.task, $0) } }
-      _ = refreshes.begin(
+      _ = refreshes.add(
         started.id, of: app, started.trigger, deadline: started.at + app.policy.deadline, performer: nil,
-        found: Dictionary(uniqueKeysWithValues: tokens), watchers: [])
+        found: Dictionary(uniqueKeysWithValues: tokens), runCalls: [])
       core.handle(.survived(started.id, tasks: Set(tasks.map(\.key.task))))
       ports.journal.tookOver(started.id, of: id)
     }

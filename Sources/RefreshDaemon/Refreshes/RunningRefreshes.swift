@@ -16,10 +16,10 @@ struct RunningRefreshes {
     /// A token for each task, by which it may complete itself.
     fileprivate(set) var tokens: [String]
     /// The `Run` calls that are sent each step.
-    let watchers: [RunCalls.RunCall]
+    let runCalls: [RunCalls.RunCall]
 
     /// The payload that a `Run` call came with; nil for none.
-    var payload: String? { watchers.lazy.compactMap(\.parameters.payload).first }
+    var payload: String? { runCalls.lazy.compactMap(\.parameters.payload).first }
 
     /// The content id of that payload.
     var contentID: String? {
@@ -58,14 +58,14 @@ struct RunningRefreshes {
   /// Adds a refresh and gives each of its tasks a token; an attached process performs it as one task.
   ///
   /// - Parameter found: the tokens of tasks that were found running, by number.
-  mutating func begin(
+  mutating func add(
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?,
-    found: [Int: String] = [:], watchers: [RunCalls.RunCall]
+    found: [Int: String] = [:], runCalls: [RunCalls.RunCall]
   ) -> Running {
     let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Token.make() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     let started = Running(
-      app: app, trigger: trigger, deadline: deadline, performer: performer, tokens: tokens, watchers: watchers)
+      app: app, trigger: trigger, deadline: deadline, performer: performer, tokens: tokens, runCalls: runCalls)
     running[refresh] = started
     return started
   }
@@ -89,16 +89,16 @@ struct RunningRefreshes {
     return running[refresh].map { (refresh, $0) }
   }
 
-  /// Forgets a refresh that has ended, and gives the calls that watched it.
+  /// Forgets a refresh that has ended, and gives the `Run` calls that waited for it.
   mutating func end(_ refresh: RefreshID) -> [RunCalls.RunCall] {
     guard let ended = running.removeValue(forKey: refresh) else { return [] }
     for token in ended.tokens { tasks[token] = nil }
-    return ended.watchers
+    return ended.runCalls
   }
 }
 
 extension Wire.AttachEvent {
-  /// The order to perform a refresh.
+  /// The request to perform a refresh.
   init(
     perform refresh: RefreshID, _ running: RunningRefreshes.Running, payload: String?, contentID: String?,
     in core: DaemonCore

@@ -13,7 +13,7 @@ struct PendingCommit {
   /// A caller's wait for the commit.
   struct Promise {
     /// Called once: why nothing was saved, or the pushes left out because they were accepted before.
-    let settle: (StoreError?, Set<PushID>) -> Void
+    let conclude: (StoreError?, Set<PushID>) -> Void
     /// Called if the commit took so long that the caller was refused, and succeeded after that, with the same pushes.
     let storedLate: ((Set<PushID>) -> Void)?
   }

@@ -2,9 +2,9 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-/// A room whose state is saved with the next commit.
-protocol SavedRoom: AnyObject {
-  /// Whether the next commit has something of this room to save.
+/// A part of the daemon whose state is saved with the next commit.
+protocol SavedPart: AnyObject {
+  /// Whether the next commit has something of this part to save.
   var hasChanges: Bool { get }
   /// Moves what has changed since the last call into a batch.
   func moveChanges(into batch: inout Batch)
@@ -32,8 +32,8 @@ final class Saving: DecisionFollower {
   private let path: String
   /// Reads the store in time.
   let reads: StoreReads
-  /// The rooms that are saved; set once.
-  var rooms: [any SavedRoom] = []
+  /// The parts that are saved; set once.
+  var parts: [any SavedPart] = []
   /// Performs the effects of a commit, and whatever follows each commit; set once.
   var perform: ([PendingCommit.Work]) -> Void = { _ in }
   /// Called with the apps of which the disk keeps nothing from now on; set once.
@@ -75,7 +75,7 @@ final class Saving: DecisionFollower {
   }
 
   /// Whether there is nothing to save, to perform or to answer.
-  var isEmpty: Bool { pending.isEmpty && !rooms.contains(where: \.hasChanges) }
+  var isEmpty: Bool { pending.isEmpty && !parts.contains(where: \.hasChanges) }
 
   /// Whether the store has everything, too: no commit is under way.
   var isIdle: Bool { isEmpty && underWay == nil }
@@ -92,10 +92,10 @@ final class Saving: DecisionFollower {
   ///
   /// - Parameter storedLate: called if the caller was refused and the disk has it after all.
   func promise(
-    _ settle: @escaping (StoreError?, Set<PushID>) -> Void, storedLate: ((Set<PushID>) -> Void)? = nil
+    _ conclude: @escaping (StoreError?, Set<PushID>) -> Void, storedLate: ((Set<PushID>) -> Void)? = nil
   ) {
-    if let refusal { return settle(refusal, []) }
-    pending.promises.append(PendingCommit.Promise(settle: settle, storedLate: storedLate))
+    if let refusal { return conclude(refusal, []) }
+    pending.promises.append(PendingCommit.Promise(conclude: conclude, storedLate: storedLate))
     commitSoon()
   }
 
@@ -140,7 +140,7 @@ final class Saving: DecisionFollower {
     commitIfNeeded()
   }
 
-  private var isToBeSaved: Bool { pending.isToBeSaved || rooms.contains(where: \.hasChanges) }
+  private var isToBeSaved: Bool { pending.isToBeSaved || parts.contains(where: \.hasChanges) }
 
   private func commitNow() {
     isCommitDue = false
@@ -162,7 +162,7 @@ final class Saving: DecisionFollower {
       core.scheduler.arm(bound, after: Self.patience, accuracy: 1000)
       return ports.store.save(batch, durably: turn.isDurable || !turn.promises.isEmpty) { self.saved($0) }
     } while !isEmpty
-    rest()
+    becomeIdle()
   }
 
   /// The store has answered.
@@ -182,7 +182,7 @@ final class Saving: DecisionFollower {
     // A store that has begun anew gets everything at once, and after the pause if it is damaged again.
     let isDamagedAgain = problem?.code == .corrupt && self.problem?.code == .corrupt
     complete(turn, problem, known)
-    if isEmpty || isDamagedAgain { rest() } else { commit() }
+    if isEmpty || isDamagedAgain { becomeIdle() } else { commit() }
   }
 
   /// The commit under way takes too long: first it is a problem of the store, then its callers are refused.
@@ -204,12 +204,12 @@ final class Saving: DecisionFollower {
     refusal = problem
     let (inStore, next) = (underWay?.takeCallers(), pending.takeCallers())
     refused += inStore?.promises ?? []
-    for promise in ((inStore?.promises ?? []) + next.promises).reversed() { promise.settle(problem, []) }
+    for promise in ((inStore?.promises ?? []) + next.promises).reversed() { promise.conclude(problem, []) }
     for answer in (inStore?.answers ?? []) + next.answers { answer() }
     onIdle()
   }
 
-  private func rest() {
+  private func becomeIdle() {
     isCommitting = false
     onIdle()
   }
@@ -228,7 +228,7 @@ final class Saving: DecisionFollower {
     if pending.deviceChanged { batch.device = engine.device }
     for id in pending.changed { batch.states[id] = engine.state(of: id) }
     for id in pending.learned { batch.learned[id] = .some(engine.learned(of: id)) }
-    for room in rooms { room.moveChanges(into: &batch) }
+    for part in parts { part.moveChanges(into: &batch) }
     // The forgotten URLs of a file that went would make a row of the app again.
     for app in pending.erased { batch.validators[app] = nil }
     return batch
@@ -250,7 +250,7 @@ final class Saving: DecisionFollower {
       // be undone with them behind their callers' backs.
       promises = (promises + pending.takePromises()).reversed()
     }
-    for promise in promises { promise.settle(problem, known) }
+    for promise in promises { promise.conclude(problem, known) }
     finish(turn)
   }
 
@@ -282,6 +282,6 @@ final class Saving: DecisionFollower {
     pending.changed.formUnion(apps)
     pending.learned.formUnion(apps)
     pending.deviceChanged = true
-    for room in rooms { room.markAllChanged() }
+    for part in parts { part.markAllChanged() }
   }
 }

@@ -10,7 +10,7 @@ protocol MachineConditions: AnyObject {
   var timeToSleep: Int64 { get }
 
   func start(needs: ConditionNeeds, facts: Set<NamedFact>) throws(SystemdError)
-  func holdSleep(_ isHeld: Bool)
+  func delaySleep(_ isDelayed: Bool)
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void)
 }
 

@@ -13,7 +13,7 @@ final class DesktopSessions {
   /// The bounds of a list of apps, of a remedy in bytes, and of the sessions of a user.
   private static let (mostApps, longestRemedy, mostSessions) = (1000, 256, 16)
 
-  /// A session, from its call of Follow to the end of that.
+  /// A session of a user, from its call of Follow to the end of that.
   private struct Session {
     let call: FollowCall
     /// Its last report; nil before the first.
@@ -48,7 +48,7 @@ final class DesktopSessions {
     sessions[number] = Session(call: call)
     call.onDisconnect("desktop \(number)") {
       self.sessions[number] = nil
-      self.settle(call.peer.uid)
+      self.tellEngine(of: call.peer.uid)
     }
     let wanted = followed[call.peer.uid] ?? wanted(of: call.peer.uid)
     followed[call.peer.uid] = wanted
@@ -67,7 +67,7 @@ final class DesktopSessions {
     }
     let ids = Set(followed[call.peer.uid]?.ids ?? [])
     sessions[parameters.follower]?.told = ReportCall.Told(parameters, of: ids)
-    settle(call.peer.uid)
+    tellEngine(of: call.peer.uid)
     call.reply(SessionInterface.Report.Reply())
   }
 
@@ -79,7 +79,7 @@ final class DesktopSessions {
       followed[uid] = wanted
       for number in numbers(of: uid) { send(wanted.apps, to: number) }
       for app in Set(before.ids).subtracting(wanted.ids).sorted() { show(app, .unknown) }
-      settle(uid)
+      tellEngine(of: uid)
     }
   }
 
@@ -127,7 +127,7 @@ final class DesktopSessions {
   }
 
   /// Tells the engine what the sessions of a user show together.
-  private func settle(_ uid: UInt32) {
+  private func tellEngine(of uid: UInt32) {
     let told = sessions.values.filter { $0.call.peer.uid == uid }.compactMap(\.told)
     for app in followed[uid]?.ids ?? [] { show(app, Presence(of: app, in: told)) }
     if numbers(of: uid).isEmpty { followed[uid] = nil }

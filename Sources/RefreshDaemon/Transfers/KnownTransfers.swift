@@ -71,7 +71,7 @@ struct KnownTransfers {
   /// The transfers of each app, so that nobody looks through those of others.
   private(set) var shares: [AppID: TransferShare] = [:]
   /// The desktop notices of sessions that have not ended.
-  private var notices: [TransferSession: SessionNotice] = [:]
+  private var notices: [TransferSession: TransferSessionNotice] = [:]
   private var last: UInt64
 
   /// Begins with the stored transfers, and the greatest number that any ever had.
@@ -96,13 +96,13 @@ struct KnownTransfers {
 
   /// Counts the end of a transfer in its session.
   mutating func noteEnd(in session: TransferSession, _ result: TransferResult) {
-    notices[session, default: SessionNotice()].note(result)
+    notices[session, default: TransferSessionNotice()].note(result)
   }
 
   /// Takes the text that a stored transfer gives for the end of its session.
   mutating func noteWords(of transfer: StoredTransfer) {
     if let words = transfer.request.notice {
-      notices[transfer.state.policy.session, default: SessionNotice()].words = words
+      notices[transfer.state.policy.session, default: TransferSessionNotice()].words = words
     }
   }
 

@@ -6,15 +6,15 @@ import Systemd
 import Varlink
 
 /// Runs transfers: hands them to workers, keeps their progress, and reports their end.
-final class TransferRunner: DecisionFollower, SavedRoom {
+final class TransferRunner: DecisionFollower, SavedPart {
   let workers: WorkerPool
   let watchers: TransferWatchers
   private let space: DiskSpaceWatch
   private unowned let core: DaemonCore
   private let journal: DaemonJournal
-  private let rooms: Rooms
+  private let parts: Parts
   private var known: KnownTransfers
-  private var held = HeldReports()
+  private var postponed = PostponedReports()
   /// Whether any transfer has not ended, so that the network must be watched.
   private(set) var hasOpen: Bool
 
@@ -28,16 +28,16 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   private var removed: Set<TransferID> = []
   private var savesAll = false
 
-  /// The other rooms that a transfer needs.
-  struct Rooms {
+  /// The other parts that a transfer needs.
+  struct Parts {
     let audience: Audience
     let saving: Saving
     let notices: DesktopNotices
     let tally: Tally
   }
 
-  init(_ known: KnownTransfers, _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms) {
-    (self.known, self.core, self.journal, self.rooms) = (known, core, ports.journal, rooms)
+  init(_ known: KnownTransfers, _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ parts: Parts) {
+    (self.known, self.core, self.journal, self.parts) = (known, core, ports.journal, parts)
     hasOpen = core.engine.transferCounts != (0, 0)
     workers = WorkerPool(core, ports, environment)
     watchers = TransferWatchers(core)
@@ -69,11 +69,11 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   }
 
   /// The bound of the queue that new transfers of an app would pass; nil if there is room for them.
-  func exceeded(by orders: [TransferOrder], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
+  func exceeded(by asked: [CheckedTransfer], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
     // An app that has left the configuration counts for its last owner.
     let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
     return TransferQuota.exceeded(
-      by: orders.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
+      by: asked.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
       Array(owned.values), count: known.count)
   }
 
@@ -82,21 +82,22 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   /// Puts transfers into the queue, and answers when they are on the disk.
   ///
   /// They are saved first and run after that: a transfer that cannot be stored never was.
-  func enqueue(_ orders: [TransferOrder], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
+  func enqueue(_ asked: [CheckedTransfer], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
     let now = core.readClocks()
     let owner = core.configuration[app]?.owner.uid
-    let stored = orders.map { order in
-      var request = order.request
+    let stored = asked.map { transfer in
+      var request = transfer.request
       request.owner = owner
       return (
-        known.makeID(), StoredTransfer(state: TransferState(policy: order.policy(of: app, at: now)), request: request)
+        known.makeID(),
+        StoredTransfer(state: TransferState(policy: transfer.policy(of: app, at: now)), request: request)
       )
     }
     for (id, transfer) in stored {
       known.add(id, transfer)
       enqueued[id] = transfer
     }
-    rooms.saving.promise { problem, _ in
+    parts.saving.promise { problem, _ in
       if problem != nil {
         for (id, _) in stored { (self.known[id], self.enqueued[id]) = (nil, nil) }
         self.removed.formUnion(stored.map(\.0))
@@ -133,7 +134,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     guard let state = core.engine.transferState(of: id), case .stopping(let now) = state.stage,
       now.discards == reason.discards
     else { return }
-    if reason.discards { held.beginRemoval(of: id) }
+    if reason.discards { postponed.beginRemoval(of: id) }
     guard let transfer = known[id], state.hasBegun else { return report(id, .stopped) }
     let order =
       reason.discards
@@ -150,7 +151,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   }
 
   private func report(_ id: TransferID, _ report: TransferReport) {
-    if held.hold(report, of: id, in: core.engine.transferState(of: id)?.stage) { return }
+    if postponed.hold(report, of: id, in: core.engine.transferState(of: id)?.stage) { return }
     core.handle(.transferReported(id, report))
   }
 
@@ -179,9 +180,9 @@ final class TransferRunner: DecisionFollower, SavedRoom {
         journal.began(id, of: worker.app, transfer)
       }
       progressed.insert(id)
-      if transfer.mustLast { rooms.saving.requireDurable() }
+      if transfer.mustLast { parts.saving.requireDurable() }
     case .ended:
-      rooms.tally.note(moved: transfer.bytes - transfer.bytesBefore)
+      parts.tally.note(moved: transfer.bytes - transfer.bytesBefore)
       // A worker that only removes what is there ends the transfer once more.
       transfer.bytesBefore = transfer.bytes
       progressed.insert(id)
@@ -220,9 +221,9 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     }
     for id in decision.transfersChanged.sorted() {
       guard let state = core.engine.transferState(of: id) else { continue }
-      if let report = held.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
+      if let report = postponed.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
       // After a loss of power the app would be notified again.
-      if state.isDelivered { rooms.saving.requireDurable() }
+      if state.isDelivered { parts.saving.requireDurable() }
       space.note(id, state.stage)
       watchers.note(id)
       if case .ended(let result, _) = state.stage, known[id]?.isEndReported == false {
@@ -241,14 +242,14 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   private func conclude(_ id: TransferID, _ result: TransferResult, _ session: TransferSession) {
     guard var transfer = known[id] else { return }
     // The worker may forget the transfer then: the file is complete.
-    rooms.saving.requireDurable()
+    parts.saving.requireDurable()
     transfer.isEndReported = true
     transfer.speed = nil
     // An earlier error is no reason for these.
     if result == .done || result == .cancelled { transfer.progress.message = nil }
     known[id] = transfer
     progressed.insert(id)
-    rooms.tally.note(result)
+    parts.tally.note(result)
     journal.ended(id, of: session.app, result, transfer)
     known.noteEnd(in: session, result)
     let text = core.engine.isDrained(session) ? known.takeWords(of: session) : nil
@@ -256,9 +257,9 @@ final class TransferRunner: DecisionFollower, SavedRoom {
       kind: "transfer_ended", session: session.name, url: transfer.shownURL, path: transfer.request.path,
       result: Wire.TransferResult(result))
     // An end that is not saved may come again in the next daemon.
-    rooms.saving.afterCommit { [self] in
-      rooms.audience.attached.send(event, of: session.app)
-      if let text { rooms.notices.show(.transfers, of: session.app, body: text) }
+    parts.saving.afterCommit { [self] in
+      parts.audience.attached.send(event, of: session.app)
+      if let text { parts.notices.show(.transfers, of: session.app, body: text) }
     }
   }
 

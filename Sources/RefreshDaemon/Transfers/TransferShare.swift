@@ -7,7 +7,8 @@ struct TransferShare {
   private(set) var ids: Set<TransferID> = []
   private(set) var bytes = 0
   private(set) var servers: [String: Int] = [:]
-  /// The owner of the app when it last added to the queue; nil while only a release knew that kept no owners.
+  /// The owner of the app when it last added to the queue; nil for transfers that an older release stored without an
+  /// owner.
   private(set) var owner: UInt32?
 
   mutating func add(_ id: TransferID, _ known: KnownTransfers.Known) {

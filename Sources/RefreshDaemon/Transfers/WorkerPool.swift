@@ -81,7 +81,7 @@ final class WorkerPool {
 
   /// Sends workers the orders of this turn of the loop.
   func sendOrders() {
-    // First, because it changes the share of the others.
+    // Workers with nothing to do are finished first, because that changes the share of the others.
     for worker in workers.values where core.engine.isStopping && worker.given.isEmpty && worker.stage == .working {
       finish(worker)
     }

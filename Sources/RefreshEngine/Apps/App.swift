@@ -29,9 +29,9 @@ struct App: Sendable {
   /// Whether the next slice of planning must plan this app anew.
   var needsPlan = false
   /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
-  var isRetryAwaited = false
+  var isRetryForUser = false
   /// Whether calls wait for the app's next refresh.
-  var isAwaited = false
+  var hasCallers = false
   /// The app as the desktops of its owner show it.
   var presence = Presence.unknown
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
@@ -115,7 +115,7 @@ struct App: Sendable {
     }
   }
 
-  /// The refresh that was running when the previous daemon ended, until the first configuration settles it.
+  /// The refresh that was running when the previous daemon ended, until the first configuration resolves it.
   var lost: Started? { boxedRefresh == nil ? state.running : nil }
 
   var phase: Phase {

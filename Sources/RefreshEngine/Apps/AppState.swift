@@ -17,7 +17,7 @@ public struct AppState: Hashable, Sendable {
 
   // The flags come last, so that those of ``App`` fit into the padding behind them.
 
-  /// When the last refresh started, the anchor of the next one; nil before the first.
+  /// When the last refresh started, from which the next one counts; nil before the first.
   @PackedInstant public var lastStart: Instant?
   /// When the last refresh that did not fail started: the age of the data; nil before the first.
   @PackedInstant public var freshAt: Instant?

@@ -52,13 +52,13 @@ extension Engine {
 
   /// Changes what the phase follows from.
   ///
-  /// The anchor stays: the next start is the last one plus the new interval.
+  /// `lastStart` stays: the next start is the last one plus the new interval.
   mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
     guard var app = apps[id] else { return }
     let (phase, state) = (app.phase, app.state)
     change(&app)
     if app.phase != phase {
-      app.isRetryAwaited = false
+      app.isRetryForUser = false
       if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.dropRequest(at: turn.now) }
       if app.phase == .foreground { enterForeground(&app, at: turn.now) }
     }

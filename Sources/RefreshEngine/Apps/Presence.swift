@@ -21,7 +21,7 @@ extension App {
   private static let shortestOpening = Duration.seconds(2)
 
   /// When the app counts as opened by what a desktop shows, boot clock; nil while it is not in front, or counts already.
-  var opensAt: Instant? { openedAt.map { $0 + Self.shortestOpening } }
+  var countsAsOpenedAt: Instant? { openedAt.map { $0 + Self.shortestOpening } }
 }
 
 extension Engine {
@@ -44,7 +44,7 @@ extension Engine {
 
   /// Learns an opening that a desktop has shown for long enough.
   mutating func noteOpening(_ index: AppIndex, _ turn: inout Turn) {
-    guard let end = apps[index].opensAt, end <= turn.now else { return }
+    guard let end = apps[index].countsAsOpenedAt, end <= turn.now else { return }
     let begun = apps[index].openedAt
     apps[index].openedAt = nil
     learnOpening(of: apps.id(at: index), observedAt: begun, &turn)

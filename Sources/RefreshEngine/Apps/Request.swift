@@ -19,7 +19,7 @@ public struct OneShot: Hashable, Sendable {
 
   /// Not before this instant, boot clock.
   public var earliest: Instant
-  /// Why, in the words of who asked; may be empty.
+  /// Why, in the words of the caller; may be empty.
   public var reason: String
 
   /// Makes a one-shot.
@@ -40,8 +40,8 @@ extension App {
       state.request = Request(trigger: trigger, earliest: instant)
       return
     }
-    if trigger == .foreground, asked.trigger == .retry { isRetryAwaited = true }
-    let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
+    if trigger == .foreground, asked.trigger == .retry { isRetryForUser = true }
+    let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.hasCaller && !asked.trigger.hasCaller
     state.request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
 }
@@ -51,7 +51,7 @@ extension App {
   mutating func dropRequest(at now: Instant) {
     state.isForced = false
     guard state.request != nil else { return }
-    let isKept = isAwaited && !isOff && policy != nil
+    let isKept = hasCallers && !isOff && policy != nil
     state.request = isKept ? Request(trigger: .manual, earliest: now) : nil
   }
 }

@@ -25,7 +25,7 @@ extension Trigger {
   var isByTime: Bool { self == .interval || self == .catchUp }
 
   /// Whether a caller waits for the refresh, whatever the phase.
-  var isAwaited: Bool { self == .manual || self == .push || self == .transfer }
+  var hasCaller: Bool { self == .manual || self == .push || self == .transfer }
 
   /// Whether no caller waits for the refresh: it may wait for a better time.
   var isDeferrable: Bool { isByTime || self == .retry || self == .change }

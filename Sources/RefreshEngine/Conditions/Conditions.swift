@@ -15,7 +15,7 @@ public struct Reading<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 
   /// Whether no source has answered yet; a source that knows nothing gives a problem.
-  public var isAwaited: Bool { value == nil && source.isEmpty && problem == nil }
+  public var isUnanswered: Bool { value == nil && source.isEmpty && problem == nil }
 }
 
 /// The network as it is now.
@@ -128,7 +128,7 @@ public struct Conditions: Hashable, Sendable {
     case .powerSaver(let reading): powerSaver = reading
     case .idle(let reading): idle = reading
     case .pressure(let reading): pressure = reading
-    case .fact(let fact, let reading): facts[fact] = reading.isAwaited ? nil : reading
+    case .fact(let fact, let reading): facts[fact] = reading.isUnanswered ? nil : reading
     }
   }
 }

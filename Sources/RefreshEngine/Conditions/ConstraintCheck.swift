@@ -25,14 +25,14 @@ extension Engine {
       if app.needsNothing(for: refreshing.started.trigger) { continue }
       let kept = Constraint.allCases.filter { $0.isKept(byLongWork: app.policy?.isProcessing == true) }
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
-      let lost = kept.filter { !isAwaited($0, of: constraints, by: app) && !isMet($0, by: app, at: turn.now) }
+      let lost = kept.filter { !isUnanswered($0, of: constraints, by: app) && !isMet($0, by: app, at: turn.now) }
       var effect: Effect?
       if lost.isEmpty {
         refreshing.regain(at: turn.now)
       } else {
         effect = refreshing.lose(text(lacking: lost, by: app), app: id, at: turn.now)
       }
-      settle(id, refreshing, effect, &turn)
+      keepOrEnd(id, refreshing, effect, &turn)
     }
   }
 
@@ -49,7 +49,7 @@ extension Engine {
   func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
     guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
     let isMetUnrelaxed = isMet(constraint, of: constraints, by: app, at: now)
-    // Last, because it is a look at the clock for each app, and most constraints are met.
+    // The relaxation comes last, because it takes a look at the clock for each app, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
   }
@@ -80,7 +80,7 @@ extension Engine {
 
   /// Before the first answer of a source nothing is met; afterwards `unknown_is_met` decides for an unknown condition.
   func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
-    guard !reading.isAwaited else { return false }
+    guard !reading.isUnanswered else { return false }
     return reading.value.map(test) ?? limits.unknownIsMet
   }
 }

@@ -160,14 +160,14 @@ extension Engine {
   }
 
   /// Whether no source has answered yet for a constraint.
-  func isAwaited(_ constraint: Constraint, of constraints: Constraints, by app: App) -> Bool {
+  func isUnanswered(_ constraint: Constraint, of constraints: Constraints, by app: App) -> Bool {
     switch constraint {
-    case .network: conditions.network.isAwaited
-    case .power: conditions.power.isAwaited
-    case .idle: conditions.idle.isAwaited
-    case .calm: conditions.pressure.isAwaited
-    case .mounted, .present: conditions.fact(constraint, of: constraints).isAwaited
-    case .reachable, .when: app.questions[constraint]?.isAwaited ?? true
+    case .network: conditions.network.isUnanswered
+    case .power: conditions.power.isUnanswered
+    case .idle: conditions.idle.isUnanswered
+    case .calm: conditions.pressure.isUnanswered
+    case .mounted, .present: conditions.fact(constraint, of: constraints).isUnanswered
+    case .reachable, .when: app.questions[constraint]?.isUnanswered ?? true
     }
   }
 

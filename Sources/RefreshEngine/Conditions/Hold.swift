@@ -25,7 +25,7 @@ public enum Hold: Hashable, Sendable {
   /// The machine is going to sleep; its waking up lifts it.
   case suspending
   /// The app has no command and no process of it is attached; one that attaches lifts it.
-  case app
+  case noPerformer
   /// As many refreshes are running as may run at once.
   case concurrency
   /// The daemon is stopping; its next start lifts it.
@@ -53,7 +53,7 @@ public enum Hold: Hashable, Sendable {
     case .settling: .settling
     case .unsteady: .unsteady
     case .suspending: .suspending
-    case .app: .app
+    case .noPerformer: .noPerformer
     case .concurrency: .concurrency
     case .stopping: .stopping
     }
@@ -80,7 +80,7 @@ public enum Hold: Hashable, Sendable {
     case settling
     case unsteady
     case suspending
-    case app
+    case noPerformer = "app"
     case concurrency
     case stopping
   }

@@ -31,7 +31,7 @@ extension Engine {
       let saves = limits.powerSaver == .stop && conditions.powerSaver.value == true
       if saves && app.phase == .background { holds.append(.powerSaver) }
     }
-    if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.app) }
+    if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.noPerformer) }
     // The transferred files are on the disk already: to report them needs no condition.
     return app.needsNothing(for: trigger) ? holds : withQuestionsLast(holds + unmet(app, at: now), of: app)
   }
@@ -64,7 +64,7 @@ extension Hold {
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .app, .concurrency: true
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .noPerformer, .concurrency: true
     }
   }
 }

@@ -17,7 +17,8 @@ struct ConditionQuestion: Hashable, Sendable {
   private(set) var nextAt: Instant?
   /// The command that is asked now.
   private(set) var asked: RefreshID?
-  /// Whether a guard's yes is from before a change that may make it a no; the unit stays as it is until the next answer.
+  /// Whether something has changed since a guard's yes, so that it may be a no now; the unit stays as it is until the
+  /// next answer.
   private var isDoubtful = false
 
   /// Whether an answer says that it is met, and counts still.
@@ -26,13 +27,13 @@ struct ConditionQuestion: Hashable, Sendable {
     return now < answeredAt + validity
   }
 
-  /// Whether no answer has come, or none since the last was in doubt.
-  var isAwaited: Bool { answer == nil || isDoubtful }
+  /// Whether no answer has come, or the last one is in doubt.
+  var isUnanswered: Bool { answer == nil || isDoubtful }
 
   /// Whether the answer is not known to be no: what has not been asked yet may be met.
   var mayBeMet: Bool { answer?.isMet ?? true }
 
-  /// When the command of a guard is asked again by whose yes the unit runs, boot clock; nil while it is being asked.
+  /// When a guard's command, whose yes lets the unit run, is asked again, boot clock; nil while it is being asked.
   var asksAgainAt: Instant? {
     asked == nil ? nextAt ?? answeredAt.map { $0 + Engine.answerLife.part(of: 2) } : nil
   }

@@ -37,7 +37,7 @@ extension Engine {
     return nil
   }
 
-  /// The refresh with its window ended by the beginning of quiet hours, as early as that needs.
+  /// The refresh, its window cut to end before quiet hours begin.
   ///
   /// A window that ran into them would end with them, hours later.
   func endingBefore(_ quiet: QuietHours, _ due: Due) -> Due {

@@ -52,7 +52,11 @@ extension Engine {
   private func isUndecided(_ holds: [Hold], _ app: App) -> Bool {
     guard let constraints = app.policy?.constraints else { return false }
     return holds.allSatisfy { hold in
-      if case .constraint(let constraint, _) = hold { isAwaited(constraint, of: constraints, by: app) } else { false }
+      if case .constraint(let constraint, _) = hold {
+        isUnanswered(constraint, of: constraints, by: app)
+      } else {
+        false
+      }
     }
   }
 

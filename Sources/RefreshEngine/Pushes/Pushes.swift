@@ -1,9 +1,10 @@
 // Pushes: which of them wakes the app next, and when.
 
 extension Engine {
-  /// How many pushes an app may have: those that wait, and the one that a running refresh tells.
+  /// How many pushes an app may have: those that wait, and the one that a running refresh
+  /// delivers.
   ///
-  /// The told one counts, because it waits again if its refresh is cut short.
+  /// The delivered one counts, because it waits again if its refresh is cut short.
   public static let mostPushes = 64
 
   /// The pushes of an app, in the order of their delivery; that of a running refresh among them.
@@ -16,9 +17,9 @@ extension Engine {
   }
 
   /// When the limit lets one more push wake the app, boot clock: the past when it does now.
-  public func pushOpens(for id: AppID) -> Instant? { apps[id].flatMap(\.pushOpens) }
+  public func pushLimitFreeAt(for id: AppID) -> Instant? { apps[id].flatMap(\.pushLimitFreeAt) }
 
-  /// How many pushes have woken the app in the window that the limit looks at.
+  /// How many pushes have woken the app in the time that the limit looks at.
   public func pushesUsed(by id: AppID, at now: Instant) -> Int {
     guard let app = apps[id], let limit = app.policy?.pushLimit else { return 0 }
     return app.state.pushedAt.count { $0 + limit.span > now }
@@ -125,7 +126,7 @@ extension Engine {
   func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {
     let next = nextPush(of: app, at: now)?.push.id
     return app.waitingPushes.map { push in
-      let opens = app.pushOpens ?? now
+      let opens = app.pushLimitFreeAt ?? now
       let wait: WaitingPush.Wait =
         if app.isShut {
           .terminated
@@ -144,10 +145,10 @@ extension Engine {
     }
   }
 
-  // MARK: - Telling
+  // MARK: - Delivery
 
-  /// Notes that a refresh delivers a push; only the first attempt counts for the limit.
-  mutating func begin(telling push: Push, of id: AppID, _ turn: inout Turn) {
+  /// Counts an attempt to deliver a push; only the first one counts for the limit.
+  mutating func countAttempt(_ push: Push, of id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], let limit = app.policy?.pushLimit,
       let index = app.pushes.firstIndex(where: { $0.id == push.id })
     else { return }
@@ -170,8 +171,8 @@ extension Engine {
     return now + Self.retryWait(after: attempts, of: id, spread)
   }
 
-  /// Settles the push of a refresh: it was delivered, or it is delivered again later.
-  mutating func settlePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> DeliveredPush? {
+  /// Resolves the push of a refresh: it was delivered, or it is delivered again later.
+  mutating func resolvePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> DeliveredPush? {
     guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
     var push = app.pushes[index]
     let delivered = DeliveredPush(contentID: push.contentID, merged: push.merged)
@@ -205,7 +206,7 @@ extension App {
     return pushes.filter { $0.id != delivered }
   }
 
-  /// Two that are about the same, the later of which makes the other one worthless; nil when there are none.
+  /// Two waiting pushes with the same subject, the later of which makes the other one worthless; nil if there are none.
   var pushesToMerge: (older: Push, newer: Push)? {
     let waiting = waitingPushes
     for (index, newer) in waiting.enumerated() {
@@ -221,15 +222,15 @@ extension App {
   var isShut: Bool { state.isTerminated && !isAttached }
 
   /// When the limit lets one more push wake it, boot clock; nil when it has no end to wait for.
-  var pushOpens: Instant? {
+  var pushLimitFreeAt: Instant? {
     guard let limit = policy?.pushLimit, state.pushedAt.count >= limit.burst else { return nil }
     return state.pushedAt[state.pushedAt.count - limit.burst] + limit.span
   }
 
   /// When a push may wake it, boot clock.
   func earliest(of push: Push) -> Instant {
-    guard push.attempts == 0, let pushOpens else { return push.earliest }
-    return max(push.earliest, pushOpens)
+    guard push.attempts == 0, let pushLimitFreeAt else { return push.earliest }
+    return max(push.earliest, pushLimitFreeAt)
   }
 }
 

@@ -15,9 +15,9 @@ extension Engine {
     apps[id]?.state.freshAt = turn.now
     apps[id]?.state.failures = 0
     apps[id]?.state.freshUntil = nil
-    if let asked = app.state.request, !asked.trigger.isAwaited {
+    if let asked = app.state.request, !asked.trigger.hasCaller {
       apps[id]?.dropRequest(at: turn.now)
-      apps[id]?.isRetryAwaited = false
+      apps[id]?.isRetryForUser = false
     }
     apps[id]?.change = nil
     noteOwnWrites(of: id, at: turn.now)

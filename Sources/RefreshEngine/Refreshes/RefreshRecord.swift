@@ -10,7 +10,7 @@ public struct RefreshRecord: Hashable, Sendable {
   public var startedAt: Instant
   /// When its last process ended, boot clock; when the daemon came back, for one that it lost.
   public var endedAt: Instant
-  /// The outcome of the group: any new data, else any failure, else no data.
+  /// The outcome of the group: any new data, else the first failure, else no data.
   public var outcome: Outcome
   /// Why refreshd ended it, if it did.
   public var stopReason: StopReason?

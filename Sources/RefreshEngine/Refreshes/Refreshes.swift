@@ -11,8 +11,9 @@ extension Engine {
     if refreshing.isStuck { giveUpSlot(refreshing) }
   }
 
-  /// Begins a refresh whose start is performed now, unless a hold has come up while the start was being saved.
-  mutating func begin(_ refresh: RefreshID, _ turn: inout Turn) {
+  /// Starts the deadline of a refresh whose start is performed now; stops it if a hold has come up while the start was
+  /// being saved.
+  mutating func startClock(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let id = running[refresh], let app = apps[id], var refreshing = app.refreshing,
       refreshing.stage == .started
     else { return }
@@ -23,7 +24,7 @@ extension Engine {
       return stop(id, .constraintLost, because: text(lacking: lost, by: app), &turn)
     }
     let saved = refreshing.started
-    refreshing.begin(at: turn.now)
+    refreshing.startClock(at: turn.now)
     apps[id]?.refreshing = refreshing
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real one.
     guard refreshing.started != saved else { return }
@@ -38,18 +39,18 @@ extension Engine {
     guard var refreshing = apps[id]?.refreshing else { return }
     guard refreshing.stopReason == nil else { return }
     let effect = refreshing.stop(reason, because: detail, app: id, at: turn.now)
-    settle(id, refreshing, effect, &turn)
+    keepOrEnd(id, refreshing, effect, &turn)
   }
 
   /// Lets a running refresh expire; does nothing for one that has ended or is asked to end.
   mutating func expire(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let id = running[refresh], var refreshing = apps[id]?.refreshing, refreshing.stopReason == nil else { return }
     let effect = refreshing.expire(app: id, at: turn.now)
-    settle(id, refreshing, effect, &turn)
+    keepOrEnd(id, refreshing, effect, &turn)
   }
 
   /// Keeps a refresh that was asked to end, or ends it if nothing of it runs.
-  mutating func settle(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
+  mutating func keepOrEnd(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
     touch(id, &turn)
     apps[id]?.refreshing = refreshing
     if let effect { turn.decision.effects.append(effect) }
@@ -115,16 +116,16 @@ extension Engine {
     let retryAt = countFailure(id, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
     if let retryAt, !isCutShort { apps[id]?.delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
-      settleWake(id, refreshing.started, retryAt: retryAt, &turn)
+      resolveWake(id, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
       let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
-      record.push = settlePush(id, refreshing.started, retryAt: again, &turn)
+      record.push = resolvePush(id, refreshing.started, retryAt: again, &turn)
     } else if let retryAt {
       apps[id]?.ask(.retry, at: retryAt)
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
     apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
-    learn(from: record, after: refreshing.hasGuess ? nil : freshBefore, &turn)
+    learn(from: record, after: refreshing.tasks.hasGuess ? nil : freshBefore, &turn)
     noteEnd(record, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)

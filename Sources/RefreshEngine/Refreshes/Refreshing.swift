@@ -1,6 +1,7 @@
 /// A refresh whose processes are running.
 ///
-/// The stages, and what leads from one to the next; a test holds this list against what the simulator sees:
+/// The stages, and what leads from one to the next; a test holds this list against what the simulator sees. Terminating,
+/// killed and stuck are the steps of `Stage.ending`:
 ///
 ///     started     -> running      the deadline is more than five seconds away
 ///     started     -> warned       the deadline is five seconds away or less
@@ -27,7 +28,7 @@ struct Refreshing: Hashable, Sendable {
     case ending(StopReason, TerminationSequence)
   }
 
-  /// The start, as it was saved; its instant is that of ``begin(at:)`` if it waited for the disk.
+  /// The start, as it was saved; its instant is that of ``startClock(at:)`` if it waited for the disk.
   private(set) var started: Started
   /// When it is asked to end.
   private(set) var deadline: Deadline
@@ -35,15 +36,9 @@ struct Refreshing: Hashable, Sendable {
   let grace: Duration
   /// The user whose slot it takes.
   let owner: UInt32
-  /// The tasks as they were configured at the start.
-  let tasks: [TaskPolicy]
   private(set) var stage: Stage
-  private(set) var progress: [Progress]
-  private(set) var extraCompletions = 0
-  /// Whether the outcome of a task is a guess, from which nothing is to be learnt.
-  private(set) var hasGuess = false
-  /// When the last of the tasks that have ended did so, boot clock.
-  private var lastEnd: Instant?
+  /// The tasks, and how far each has come.
+  private(set) var tasks: TaskChain
   /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
   private var sleep: SleepStop?
   /// The stop for a lost constraint; nil while none is lost.
@@ -55,42 +50,33 @@ struct Refreshing: Hashable, Sendable {
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
-  /// - Parameter isAwaited: whether ``begin(at:)`` follows when the start is performed.
-  init(_ started: Started, policy: Policy, isAttached: Bool = false, isAwaited: Bool = false) {
+  /// - Parameter beginsLater: whether ``startClock(at:)`` follows when the start is performed.
+  init(_ started: Started, policy: Policy, isAttached: Bool = false, beginsLater: Bool = false) {
     self.started = started
     deadline = Deadline(from: started.at, policy: policy)
     grace = policy.grace
     owner = policy.owner
-    tasks = isAttached ? [TaskPolicy(name: "app")] : policy.tasks
-    stage = isAwaited ? .started : deadline.isWarned ? .running : .warned
-    progress = tasks.map { $0.after.isEmpty ? .running(since: started.at) : .waiting }
+    tasks = TaskChain(isAttached ? [TaskPolicy(name: "app")] : policy.tasks, at: started.at)
+    stage = beginsLater ? .started : deadline.isWarned ? .running : .warned
   }
 
   /// Resumes a refresh of the previous daemon, with the tasks that have survived.
-  ///
-  /// A first task that did not survive counts as crashed with that daemon; later tasks may not have begun.
   init(_ started: Started, policy: Policy, survivors: Set<Int>, at now: Instant) {
     self.init(started, policy: policy)
     deadline.postpone(for: now)
-    for task in tasks.indices {
-      if survivors.contains(task) {
-        progress[task] = .running(since: started.at)
-      } else if tasks[task].after.isEmpty {
-        skip(task, .daemonCrashed)
-      }
-    }
+    tasks = TaskChain(policy.tasks, survivors: survivors, startedAt: started.at)
   }
 
   /// A start that was saved within this time counts from the decision, so that it need not be saved again.
   private static let shortWait = Duration.seconds(1)
 
-  /// Begins: its start is performed now, and it has its whole deadline from now on.
-  mutating func begin(at now: Instant) {
+  /// Its start is performed now, and it has its whole deadline from now on.
+  mutating func startClock(at now: Instant) {
     guard stage == .started else { return }
     deadline.restart(at: now)
     if started.at.duration(to: now) >= Self.shortWait { started.at = now }
     stage = deadline.isWarned ? .running : .warned
-    for task in tasks.indices { if case .running = progress[task] { progress[task] = .running(since: now) } }
+    tasks.restart(at: now)
   }
 
   /// Whether its processes outlived SIGKILL, so that it holds no slot any more.
@@ -117,9 +103,7 @@ struct Refreshing: Hashable, Sendable {
   /// When it is asked to end if no constraint is lost.
   private var endsAt: Instant { min(deadline.at, sleep?.stopAt ?? deadline.at) }
 
-  var isDone: Bool {
-    progress.allSatisfy { if case .ended = $0 { true } else { false } }
-  }
+  var isDone: Bool { tasks.isDone }
 
   /// Goes on to the stage that is due, one step for every call; nil when none is.
   ///
@@ -156,7 +140,7 @@ struct Refreshing: Hashable, Sendable {
     var sequence = TerminationSequence(grace: grace)
     sequence.begin(at: now, killBy: sleep?.killAt)
     stage = .ending(reason, sequence)
-    for task in tasks.indices where progress[task] == .waiting || !hasBegun { skip(task, .stopped(reason)) }
+    tasks.skip(forStop: reason, all: !hasBegun, message: detail)
     return hasBegun ? .terminate(started.id, app, reason) : nil
   }
 
@@ -214,86 +198,52 @@ struct Refreshing: Hashable, Sendable {
   mutating func stayAwake() { sleep = nil }
 
   /// Takes a task's own word for how it went.
-  ///
-  /// The first word counts, and none counts after the refresh was stopped.
   mutating func complete(task: Int, _ outcome: Outcome, message: String) {
-    guard progress.indices.contains(task), progress[task] != .waiting else { return }
-    guard stopReason == nil, case .running(let since) = progress[task] else {
-      extraCompletions += 1
-      return
-    }
-    progress[task] = .completed(outcome, message: message, since: since)
+    tasks.complete(task, outcome, message: message, isStopped: stopReason != nil)
   }
 
   /// Ends a task: all its processes are gone; returns its result, or nil if it did not run.
   mutating func end(task: Int, _ end: TaskEnd, at now: Instant) -> TaskRecord? {
-    guard progress.indices.contains(task) else { return nil }
-    let outcome: Outcome
-    var message = end.message
-    let begin: Instant
-    switch progress[task] {
-    case .waiting, .ended: return nil
-    case .completed(let said, let text, let since):
-      outcome = said
-      message = text.isEmpty ? message : text
-      begin = since
-    case .running(let since):
-      outcome = stopReason.map { .failed(.stopped($0)) } ?? tasks[task].judge(end)
-      if !stopDetail.isEmpty { message = stopDetail }
-      if isExpired, stopReason == .deadline { message = Self.expired(saying: message) }
-      hasGuess = hasGuess || stopReason == nil && tasks[task].isGuess(end)
-      begin = since
-    }
-    let duration = end.duration ?? begin.duration(to: now)
-    lastEnd = max(begin + duration, lastEnd ?? begin)
-    let record = TaskRecord(
-      name: tasks[task].name, outcome: outcome, duration: duration, cpu: end.cpu, message: message, bytes: end.bytes)
-    progress[task] = .ended(record)
-    return record
+    tasks.end(task, end, stoppedFor: stopReason, stopMessage, at: now)
   }
 
-  /// The message of a task that a person has let expire.
-  private static func expired(saying message: String) -> String {
-    message.isEmpty ? "expired on request" : "expired on request: \(message)"
+  /// The message of a task that a stop has ended, from its own.
+  private func stopMessage(_ said: String) -> String {
+    let message = stopDetail.isEmpty ? said : stopDetail
+    guard isExpired, stopReason == .deadline else { return message }
+    return message.isEmpty ? "expired on request" : "expired on request: \(message)"
   }
 
-  /// Starts the tasks whose turn has come, and gives them: every task in their `after` has succeeded.
-  ///
-  /// A task after a failed one is not run, and so on along the chain; each names the failure that began it.
-  mutating func startNext(at now: Instant) -> [Int] {
-    var next: [Int] = []
-    var hasChanged = true
-    while hasChanged {
-      hasChanged = false
-      for task in tasks.indices where progress[task] == .waiting {
-        switch tasks.turn(of: task, progress) {
-        case .notYet: continue
-        case .now:
-          progress[task] = .running(since: now)
-          next.append(task)
-        case .never(let name): skip(task, .notRun(after: name))
-        }
-        hasChanged = true
-      }
-    }
-    return next
-  }
-
-  /// Gives a task that is not to be run its outcome.
-  private mutating func skip(_ task: Int, _ cause: Cause) {
-    progress[task] = .ended(
-      TaskRecord(name: tasks[task].name, outcome: .failed(cause), duration: .zero, cpu: .zero, message: stopDetail))
-  }
+  /// Starts the tasks whose turn has come, and gives them.
+  mutating func startNext(at now: Instant) -> [Int] { tasks.startNext(at: now) }
 
   /// The line for the history, when all tasks have ended.
   func record(of app: AppID, at now: Instant) -> RefreshRecord {
-    let records = progress.compactMap { if case .ended(let record) = $0 { record } else { nil } }
+    let records = tasks.records
     // The deadline may have passed while no daemon ran.
     let isTimedOut = records.contains { $0.outcome == .failed(.stopped(.deadline)) }
     return RefreshRecord(
-      id: started.id, app: app, trigger: started.trigger, startedAt: started.at, endedAt: min(lastEnd ?? now, now),
+      id: started.id, app: app, trigger: started.trigger, startedAt: started.at,
+      endedAt: min(tasks.lastEnd ?? now, now),
       outcome: .ofGroup(records.map(\.outcome)), stopReason: stopReason ?? (isTimedOut ? .deadline : nil),
-      extraCompletions: extraCompletions,
-      tasks: records)
+      extraCompletions: tasks.extraCompletions, tasks: records)
   }
+}
+
+// Stops that come before the deadline of a refresh, and of which it is warned, too.
+
+/// The stop before the machine sleeps.
+struct SleepStop: Hashable, Sendable {
+  /// When the refresh is asked to end, boot clock.
+  let stopAt: Instant
+  /// When it is killed, boot clock.
+  let killAt: Instant
+}
+
+/// The stop for a constraint that is not met any more.
+struct LossStop: Hashable, Sendable {
+  /// When the refresh is asked to end, boot clock.
+  let stopAt: Instant
+  /// The condition that it needs, and the one that it has.
+  let detail: String
 }

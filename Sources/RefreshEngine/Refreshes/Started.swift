@@ -6,9 +6,9 @@ public struct Started: Hashable, Sendable {
   public var trigger: Trigger
   /// When it started, boot clock.
   public var at: Instant
-  /// The session of transfers whose end the app is told with it; nil for another trigger than `transfer`.
+  /// The session of transfers whose end it reports to the app; nil for another trigger than `transfer`.
   public var session: String?
-  /// The push that the app is told with it; nil when it tells none.
+  /// The push that it delivers; nil when it delivers none.
   public var push: PushID?
   /// Whether a person asked for it against the app's constraints.
   public var isForced = false
@@ -24,7 +24,8 @@ public struct Started: Hashable, Sendable {
 }
 
 extension Engine {
-  mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
+  /// Starts a refresh: takes a slot and the request, and adds the effect `start` or `perform`.
+  mutating func decideStart(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[id]?.policy else { return }
     let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
     let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
@@ -35,18 +36,18 @@ extension Engine {
       apps[id]?.drained.removeAll { $0 == drained }
       countWake(started, of: id, &turn)
     }
-    if let push { begin(telling: push, of: id, &turn) }
+    if let push { countAttempt(push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
-    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin)
+    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now
-    // A caller that waits for a refresh is not served by a refresh that only reports a session or a push.
+    // A caller that waits for a refresh is not served by a refresh that only reports a session or delivers a push.
     let asked = apps[id]?.state.request?.trigger
     if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
     if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }
     if drained == nil && push == nil { apps[id]?.change = nil }
     if apps[id]?.skipsAllUntil(at: turn.now) == nil { apps[id]?.endSkip() }
-    apps[id]?.isRetryAwaited = false
+    apps[id]?.isRetryForUser = false
     if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
     apps[id]?.refreshing = refreshing
     turn.decision.changed.insert(id)

@@ -4,7 +4,7 @@ extension Engine {
   /// Adopts a refresh of the previous daemon if any of its tasks has survived.
   mutating func adopt(_ id: AppID, _ started: Started, by policy: Policy?, _ turn: inout Turn) {
     let survivors = (survivors[started.id] ?? []).filter { policy?.tasks.indices.contains($0) == true }
-    guard let policy, !survivors.isEmpty else { return settleLost(id, started, &turn) }
+    guard let policy, !survivors.isEmpty else { return resolveLost(id, started, &turn) }
     var refreshing = Refreshing(started, policy: policy, survivors: survivors, at: turn.now)
     let next = refreshing.startNext(at: turn.now)
     occupySlot(refreshing, of: id)
@@ -15,9 +15,9 @@ extension Engine {
   /// Gives a lost refresh of the previous daemon its one outcome, and runs the app again.
   ///
   /// A lost retry is not tried a third time at once: it may be the cause of the crash.
-  private mutating func settleLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
+  private mutating func resolveLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
     apps[id]?.refreshing = nil
-    let push = settlePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)
+    let push = resolvePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)
     if started.session == nil, push == nil, started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
     turn.decision.changed.insert(id)
     var record = RefreshRecord(

@@ -1,4 +1,4 @@
-/// When the next refresh of an app may start, how long that may wait for company, and what asks for it.
+/// When the next refresh of an app may start, how long that may wait to share a wake, and what asks for it.
 struct Due: Hashable, Sendable {
   var trigger: Trigger
   /// The first instant, boot clock.
@@ -6,7 +6,7 @@ struct Due: Hashable, Sendable {
   /// The last instant by itself, boot clock; a hold may make it later.
   var latest: Instant
 
-  /// A refresh that does not wait for company.
+  /// A refresh that does not wait to share a wake.
   init(_ trigger: Trigger, at instant: Instant) {
     (self.trigger, earliest, latest) = (trigger, instant, instant)
   }
@@ -74,7 +74,7 @@ extension App {
   private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     let asked = dueApartFromChange(limits: limits, spread: spread, of: id, at: now)
     guard let change = dueByChange(limits: limits, at: now) else { return asked }
-    // A refresh that is due anyway serves the change too, and waits for company no longer than the change would.
+    // A refresh that is due anyway serves the change too, and waits to share a wake no longer than the change would.
     guard var asked, asked.earliest <= max(change, now) else { return Due(.change, at: change) }
     asked.latest = min(asked.latest, max(change, asked.earliest))
     return asked
@@ -100,7 +100,7 @@ extension App {
   /// one waits until refreshes by time are skipped no more.
   private func due(by request: Request, at now: Instant) -> Due {
     guard request.trigger == .retry else { return Due(request.trigger, at: request.earliest) }
-    if isRetryAwaited { return Due(.foreground, at: request.earliest) }
+    if isRetryForUser { return Due(.foreground, at: request.earliest) }
     return Due(.retry, at: max(request.earliest, skipsAllUntil(at: now) ?? request.earliest))
   }
 }

@@ -78,7 +78,7 @@ extension Hold {
   /// An app that is off waits for nothing, and the end of quiet hours is in the file.
   fileprivate var isWorthAReport: Bool {
     switch self {
-    case .paused, .constraint, .powerSaver, .app, .concurrency: true
+    case .paused, .constraint, .powerSaver, .noPerformer, .concurrency: true
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .quiet, .settling, .unsteady, .suspending,
       .stopping:
       false

@@ -4,7 +4,7 @@
 /// refreshed before a night, it passes for the app alone that is asked about, without what the others do until then.
 public struct NightsAhead {
   /// The engine when the changes of a night are made, and the first start of each app since the night before: a night waits
-  /// for company, which then starts by the plans before it.
+  /// to share a wake with others, which then start by the plans before it.
   typealias Passed = (engine: Engine, at: Instant, starts: [AppID: (trigger: Trigger, at: Instant)])
 
   private var engine: Engine

@@ -31,7 +31,7 @@ extension Engine {
   }
 
   /// Queues an app for the next free slot, if nothing else keeps it.
-  mutating func line(_ index: AppIndex, at now: Instant) {
+  mutating func queueForSlot(_ index: AppIndex, at now: Instant) {
     var entry: StartQueue.Entry?
     switch verdict(on: index, at: now) {
     case .ready, .held([.concurrency]):

@@ -69,7 +69,7 @@ struct StartQueue {
   mutating func openAll() { heads = Heap(lanes.values.compactMap(\.heap.min)) }
 
   private mutating func change(_ user: UInt32, _ change: (inout Lane) -> Void) {
-    // Out of the dictionary while it is changed, so that it is changed in place.
+    // The lane is taken out of the dictionary while it is changed, so that it is changed in place.
     var lane = lanes.removeValue(forKey: user) ?? Lane()
     let head = lane.heap.min
     change(&lane)

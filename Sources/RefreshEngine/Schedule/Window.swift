@@ -27,11 +27,11 @@ extension App {
   static let windowPart: Int64 = 10
   static let longestWindow = Duration.minutes(15)
 
-  /// How long a background refresh may wait for company: half of its window, and up to the other half by its spread.
+  /// How long a background refresh may wait to share a wake: half of its window, and up to the other half by its spread.
   func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
     guard phase == .background, state.lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
-    // A plan chose a moment before the user comes: it does not wait for company until after that.
+    // A plan chose a moment before the user comes: it does not wait to share a wake until after that.
     if let planned = plannedInForce, let lastStart = state.lastStart, planned > lastStart + spacing {
       let part = planWindow.part(of: 8)
       return part + spread.offset(of: id, within: part)
@@ -40,7 +40,8 @@ extension App {
     return half + spread.offset(of: id, within: half)
   }
 
-  /// How long a planned refresh may wait for company: a tenth of its wait, an eighth of that before the planned moment.
+  /// How long a planned refresh may wait to share a wake: a tenth of its wait, an eighth of that before the planned
+  /// moment.
   var planWindow: Duration {
     guard let planned = plannedInForce, let lastStart = state.lastStart else { return .zero }
     return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)).part(of: Self.windowPart))

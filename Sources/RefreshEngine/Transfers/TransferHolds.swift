@@ -39,7 +39,7 @@ extension Engine {
       return .user
     }
     if app.state.isLoggedOut { return .loggedOut }
-    return conditions.network.isAwaited || isMet(state.policy.network) ? nil : .network
+    return conditions.network.isUnanswered || isMet(state.policy.network) ? nil : .network
   }
 
   private func isMet(_ network: NetworkConstraint) -> Bool {

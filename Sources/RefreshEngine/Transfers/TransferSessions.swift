@@ -86,10 +86,10 @@ extension Engine {
     apps[session.app] = app
   }
 
-  /// Settles the wake for a session: it was delivered, or it is requested again.
+  /// Resolves the wake for a session: it was delivered, or it is requested again.
   ///
   /// A wake that was cut short, or failed in a way that is worth a retry, is requested again.
-  mutating func settleWake(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
+  mutating func resolveWake(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
     guard let name = started.session else { return }
     if retryAt == nil {
       for transfer in transfers(deliveredBy: started, to: id) {

@@ -12,7 +12,7 @@ extension Engine {
     for id in running.values.sorted() {
       guard var refreshing = apps[id]?.refreshing else { continue }
       let effect = refreshing.sleep(at: end, app: id, from: turn.now)
-      settle(id, refreshing, effect, &turn)
+      keepOrEnd(id, refreshing, effect, &turn)
     }
   }
 

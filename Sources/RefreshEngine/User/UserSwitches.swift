@@ -53,7 +53,7 @@ extension Engine {
       apps[id]?.state.skippedUntil = until
       apps[id]?.state.skipsAll = true
       // A retry stays, and is due when the skip ends.
-      if let asked = app.state.request?.trigger, asked.isDeferrable, asked != .retry || app.isAwaited {
+      if let asked = app.state.request?.trigger, asked.isDeferrable, asked != .retry || app.hasCallers {
         apps[id]?.dropRequest(at: turn.now)
       }
     } else {

@@ -2,7 +2,7 @@ import Glibc
 import HTTP
 import RefreshAPI
 
-/// Delivers the messages of all sources to the daemon.
+/// Hands the messages of all sources over to the daemon.
 ///
 /// The bridge runs on a single thread with a single loop. A source acknowledges a message, or remembers its id, only
 /// when the daemon has stored it. While the daemon is down, sources stay connected and wait. The bridge decides when a
@@ -47,7 +47,7 @@ final class Bridge {
 
   /// Notes that the source is connected.
   func connected(_ source: any Source) {
-    guard let record = record(of: source), record.state.phase == .trying else { return }
+    guard let record = record(of: source), record.state.stage == .trying else { return }
     record.state.connect(at: .now)
     record.reportedProblem = nil
     journal.connected(source)
@@ -70,11 +70,11 @@ final class Bridge {
     reportSoon()
   }
 
-  /// Accepts messages of a source for delivery.
+  /// Accepts messages of a source for the daemon.
   ///
   /// The bridge calls `then` once, later, with the fate of each message, even if the source is disconnected by then. The
-  /// messages stay in memory until that call, so each source bounds how many it delivers.
-  func receive(_ messages: [Message], from source: any Source, then: @escaping ([Acceptance]) -> Void) {
+  /// messages stay in memory until that call, so each source bounds how many it hands over.
+  func receive(_ messages: [Message], from source: any Source, then: @escaping ([MessageFate]) -> Void) {
     guard let record = record(of: source) else { return then(messages.map { _ in .undelivered }) }
     record.received += messages.count
     reportSoon()
@@ -83,13 +83,13 @@ final class Bridge {
     // The closure keeps the source alive until the answer, even after a reload, so that its position is stored.
     link.add(messages.filter(\.isWithinLimit), from: ObjectIdentifier(source)) { [weak self] answers in
       var rest = answers[...]
-      let acceptances = areWithinLimit.map {
-        $0 ? rest.popFirst() ?? .undelivered : Acceptance.refused(Message.tooLarge)
+      let fates = areWithinLimit.map {
+        $0 ? rest.popFirst() ?? .undelivered : MessageFate.refused(Message.tooLarge)
       }
-      for case (let message, .refused(let reason)) in zip(messages, acceptances) {
+      for case (let message, .refused(let reason)) in zip(messages, fates) {
         self?.refuse(reason, app: message.app, from: source)
       }
-      then(acceptances)
+      then(fates)
     }
   }
 

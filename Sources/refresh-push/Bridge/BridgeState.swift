@@ -12,7 +12,7 @@ final class BridgeState {
   private let folder: String
   private let lock: Int32
   private var path: String { "\(folder)/sources.json" }
-  private var places: [String: String] = [:]
+  private var positions: [String: String] = [:]
 
   /// Reads the positions in a directory, which is created if it is missing.
   ///
@@ -36,7 +36,7 @@ final class BridgeState {
     let count = Glibc.read(descriptor, &bytes, bytes.count)
     guard count >= 0 else { throw Self.refusal("read", path, errno) }
     do {
-      places = try [String: String](jsonText: Array(bytes[..<count]))
+      positions = try [String: String](jsonText: Array(bytes[..<count]))
     } catch {
       throw PushError(
         .damaged, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
@@ -46,38 +46,38 @@ final class BridgeState {
   deinit { close(lock) }
 
   /// The position of a source; nil if it has none yet.
-  subscript(name: String) -> String? { places[name] }
+  subscript(name: String) -> String? { positions[name] }
 
   /// Stores the position of a source, and replaces the file on disk atomically.
   ///
   /// Throws if the file cannot be written. The position holds in memory all the same.
   func remember(_ position: String?, of name: String) throws(PushError) {
-    guard places[name] != position else { return }
-    places[name] = position
-    try write(places)
+    guard positions[name] != position else { return }
+    positions[name] = position
+    try write(positions)
   }
 
   /// Removes the positions of all other sources, or of none if the file cannot be written.
   func keep(_ names: some Sequence<String>) throws(PushError) {
     let names = Set(names)
-    guard !names.isSuperset(of: places.keys) else { return }
-    let kept = places.filter { names.contains($0.key) }
+    guard !names.isSuperset(of: positions.keys) else { return }
+    let kept = positions.filter { names.contains($0.key) }
     try write(kept)
-    places = kept
+    positions = kept
   }
 
   /// Makes the stored positions survive a loss of power.
   ///
   /// Positions of streams do not need that: an older id repeats messages that the daemon recognizes.
-  func settle() throws(PushError) {
+  func sync() throws(PushError) {
     // Some file systems cannot sync a directory and return EINVAL (fsync(2)).
     guard fsync(lock) == 0 || errno == EINVAL else { throw Self.refusal("write", folder, errno) }
   }
 
-  private func write(_ places: [String: String]) throws(PushError) {
+  private func write(_ positions: [String: String]) throws(PushError) {
     let bytes: [UInt8]
     do {
-      bytes = try places.jsonBytes()
+      bytes = try positions.jsonBytes()
     } catch {
       throw PushError(.software, "cannot write \(path): \(error)")
     }

@@ -14,14 +14,14 @@ enum BrokerReport: Sendable {
 
 /// A connection to a broker with its own thread, from the lookup of the host name to the end.
 ///
-/// The thread ends soon after ``BrokerMailbox/Order/stop``. Only a lookup or a connect delays the end, by half a minute
+/// The thread ends soon after ``BrokerCommand/stop``. Only a lookup or a connect delays the end, by half a minute
 /// at most; the bridge does not wait for that.
 final class BrokerConnection {
   /// The timeout of the handshake, from the open connection to the subscription.
   private static let handshakeTimeout = Duration.seconds(30)
   /// The time that a broker has to answer in MQTT 5, because some that speak 3.1.1 alone say nothing at all.
   private static let answerTimeout = Duration.seconds(10)
-  /// The most reads of a turn.
+  /// The most reads of a pass.
   private static let mostPortions = 32
 
   private let options: BrokerOptions
@@ -92,12 +92,12 @@ final class BrokerConnection {
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
-    var end = turn()
+    var end = connectAndServe()
     if mayFallBack, end.isOfVersion || isClosedUnanswered(end) || isSilent(end) {
       let isSaid = isAnswered
       version = .v311
       isAnswered = false
-      end = turn()
+      end = connectAndServe()
       // If the broker answers neither version, the next connection tries 5 again.
       if !isSaid, !isAnswered { version = .v5 }
     }
@@ -127,22 +127,22 @@ final class BrokerConnection {
     return true
   }
 
-  private func turn() -> BrokerEnd {
+  private func connectAndServe() -> BrokerEnd {
     do throws(BrokerEnd) {
       let client = try MQTTClient(options, version: version)
       try client.connect()
       endAttempt()
       hasSpoken = true
       deadline = .now + (mayFallBack && version == .v5 ? Self.answerTimeout : Self.handshakeTimeout)
-      while true { try turn(client) }
+      while true { try pass(client) }
     } catch {
       return error
     }
   }
 
-  // MARK: A turn of the loop
+  // MARK: A pass of the loop
 
-  private func turn(_ client: MQTTClient) throws(BrokerEnd) {
+  private func pass(_ client: MQTTClient) throws(BrokerEnd) {
     if mailbox.consume() == .stop {
       if isEstablished { try client.leave() }
       throw .stopped

@@ -2,18 +2,19 @@ import CLinux
 import Glibc
 import Synchronization
 
+/// A command of the bridge to a broker's thread.
+enum BrokerCommand: Hashable, Sendable {
+  /// The messages are stored or refused for good: acknowledge them.
+  case stored
+  /// The messages are not stored: do not acknowledge them.
+  case notStored
+  /// End the connection. No later command replaces this one.
+  case stop
+}
+
 /// The mailbox through which the main thread sends commands to a broker's thread.
 final class BrokerMailbox: Sendable {
-  enum Order: Hashable, Sendable {
-    /// The messages are stored or refused for good: acknowledge them.
-    case stored
-    /// The messages are not stored: do not acknowledge them.
-    case notStored
-    /// End the connection. No later command replaces this one.
-    case stop
-  }
-
-  private let command = Mutex<Order?>(nil)
+  private let command = Mutex<BrokerCommand?>(nil)
   /// A descriptor that is readable while a command waits (eventfd(2)).
   let eventDescriptor: Int32
 
@@ -28,14 +29,14 @@ final class BrokerMailbox: Sendable {
   deinit { close(eventDescriptor) }
 
   /// Posts a command; for the main thread.
-  func post(_ posted: Order) {
+  func post(_ posted: BrokerCommand) {
     command.withLock { if $0 != .stop { $0 = posted } }
     var one: UInt64 = 1
     _ = Glibc.write(eventDescriptor, &one, MemoryLayout.size(ofValue: one))
   }
 
   /// Removes and returns the waiting command; for the broker's thread.
-  func consume() -> Order? {
+  func consume() -> BrokerCommand? {
     var count: UInt64 = 0
     _ = Glibc.read(eventDescriptor, &count, MemoryLayout.size(ofValue: count))
     return command.withLock { command in

@@ -4,8 +4,8 @@ import RefreshConfig
 
 /// An MQTT broker: the source of a table `[[mqtt]]` in push.toml.
 ///
-/// A ``BrokerConnection`` has a thread of its own, because a connect blocks. This class delivers
-/// its messages to the bridge on the main thread, and then lets the thread acknowledge them.
+/// A ``BrokerConnection`` has a thread of its own, because a connect blocks. This class hands
+/// its messages over to the bridge on the main thread, and then lets the thread acknowledge them.
 @MainActor
 final class BrokerSource: Source {
   /// The number of short connections in a row, closed without a reason, that shows two clients with the same id.
@@ -41,7 +41,7 @@ final class BrokerSource: Source {
       let mailbox = try BrokerMailbox()
       let session = bridge.state[name].flatMap { BrokerSession($0) }
       try BrokerConnection.start(options, version: version, session: session, mailbox: mailbox) {
-        [weak self, bridge] news in bridge.onMain { self?.receive(news, from: mailbox) }
+        [weak self, bridge] report in bridge.onMain { self?.receive(report, from: mailbox) }
       }
       current = (mailbox, topics)
     } catch {
@@ -83,25 +83,25 @@ final class BrokerSource: Source {
 
   // MARK: Reports of the thread
 
-  private func receive(_ news: BrokerReport, from mailbox: BrokerMailbox) {
+  private func receive(_ report: BrokerReport, from mailbox: BrokerMailbox) {
     // A stopped thread may have sent a last report.
     guard let current, current.mailbox === mailbox else { return }
-    switch news {
+    switch report {
     case .session(let session):
       bridge.remember(.after(session.line), of: name)
       // After a loss of power an older session would reuse the ids of other messages.
-      do throws(PushError) { try bridge.state.settle() } catch { bridge.journal.cannot(error.description) }
+      do throws(PushError) { try bridge.state.sync() } catch { bridge.journal.cannot(error.description) }
     case .connected:
       connectedAt = .now
       bridge.connected(self)
-    case .messages(let messages, let session): deliver(messages, of: session, current.topics, to: mailbox)
+    case .messages(let messages, let session): handOver(messages, of: session, current.topics, to: mailbox)
     case .ended(let end, let version):
       self.version = version
       lose(end)
     }
   }
 
-  private func deliver(
+  private func handOver(
     _ messages: [BrokerMessage], of session: BrokerSession, _ topics: TopicTemplate, to mailbox: BrokerMailbox
   ) {
     let accepted = messages.compactMap { message(of: $0, session, topics) }

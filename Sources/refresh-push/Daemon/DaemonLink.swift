@@ -60,7 +60,7 @@ final class DaemonLink {
   var isConnected: Bool { permission != nil }
 
   /// Queues messages until the daemon has stored or refused them.
-  func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
+  func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([MessageFate]) -> Void) {
     queue.add(messages, from: source, then: then)
   }
 

@@ -12,25 +12,25 @@ struct DeliveryQueue {
   /// The most queued messages of a disconnected source.
   static let mostKept = 256
 
-  /// Messages that a source delivered together and whose fates it receives together.
+  /// Messages that a source handed over together and whose fates it receives together.
   private final class Batch {
     let source: ObjectIdentifier
-    private var acceptances: [Acceptance]
+    private var fates: [MessageFate]
     private var left: Int
-    private let then: ([Acceptance]) -> Void
+    private let then: ([MessageFate]) -> Void
 
-    init(_ count: Int, from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
+    init(_ count: Int, from source: ObjectIdentifier, then: @escaping ([MessageFate]) -> Void) {
       self.source = source
       self.then = then
-      acceptances = Array(repeating: .undelivered, count: count)
+      fates = Array(repeating: .undelivered, count: count)
       left = count
     }
 
     /// Records the fate of a message; returns the action to run if it was the last one.
-    func accept(_ acceptance: Acceptance, at index: Int) -> (() -> Void)? {
-      acceptances[index] = acceptance
+    func accept(_ fate: MessageFate, at index: Int) -> (() -> Void)? {
+      fates[index] = fate
       left -= 1
-      return left == 0 ? { [then, acceptances] in then(acceptances) } : nil
+      return left == 0 ? { [then, fates] in then(fates) } : nil
     }
   }
 
@@ -58,7 +58,7 @@ struct DeliveryQueue {
   var count: Int { waiting.count - start + sent.count }
 
   /// Queues messages; `then` is called once all have an answer.
-  mutating func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
+  mutating func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([MessageFate]) -> Void) {
     guard !messages.isEmpty else { return then([]) }
     let batch = Batch(messages.count, from: source, then: then)
     for (index, message) in messages.enumerated() {
@@ -97,7 +97,7 @@ struct DeliveryQueue {
     guard results.count == sent.count else { return nil }
     defer { sent = [] }
     return zip(sent, results).compactMap { entry, result in
-      entry.batch.accept(result.refusal.map(Acceptance.refused) ?? .stored, at: entry.index)
+      entry.batch.accept(result.refusal.map(MessageFate.refused) ?? .stored, at: entry.index)
     }
   }
 

@@ -29,8 +29,8 @@ struct Message: Hashable, Sendable {
   var estimatedBytes: Int { 200 + app.utf8.count + 2 * payload.utf8.count + (id?.utf8.count ?? 0) }
 }
 
-/// The fate of a message that a source delivered to the bridge.
-enum Acceptance: Hashable, Sendable {
+/// The fate of a message that a source handed over to the bridge.
+enum MessageFate: Hashable, Sendable {
   /// The daemon has stored the message on disk. The source may acknowledge it, or store its id.
   case stored
   /// The message is refused for good. The reason contains no payload; the source treats the message like a stored one.

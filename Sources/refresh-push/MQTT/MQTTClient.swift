@@ -60,7 +60,7 @@ final class MQTTClient {
 
   /// Disconnects, and the broker keeps the session.
   ///
-  /// A full socket loses the goodbye, which changes nothing.
+  /// A full socket loses the DISCONNECT, which changes nothing.
   func leave(_ fault: MQTTFault? = nil) throws(BrokerEnd) {
     send(.disconnect(fault?.code))
     try write()

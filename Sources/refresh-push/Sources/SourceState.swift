@@ -4,7 +4,7 @@
 ///
 /// A pure value, so that a test can pass an hour in no time. Instants are of the boot clock.
 struct SourceState: Hashable, Sendable {
-  /// The phases of a connection.
+  /// The stages of a connection.
   enum Stage: Hashable, Sendable {
     /// The source connects as soon as the daemon allows the network.
     case idle
@@ -18,7 +18,7 @@ struct SourceState: Hashable, Sendable {
     case ended
   }
 
-  private(set) var phase = Stage.idle
+  private(set) var stage = Stage.idle
   /// The start of the present connection or of the time without one.
   private(set) var since: ContinuousClock.Instant
   /// The reason for the missing connection; nil while connected, and before the first try.
@@ -27,17 +27,17 @@ struct SourceState: Hashable, Sendable {
 
   init(at now: ContinuousClock.Instant) { since = now }
 
-  var isConnected: Bool { phase == .connected }
+  var isConnected: Bool { stage == .connected }
 
   /// Whether the source is connected or connecting.
-  var isActive: Bool { phase == .connected || phase == .trying }
+  var isActive: Bool { stage == .connected || stage == .trying }
 
   /// The time of the next try; nil if it does not depend on time.
-  var retry: ContinuousClock.Instant? { if case .waiting(let until) = phase { until } else { nil } }
+  var retry: ContinuousClock.Instant? { if case .waiting(let until) = stage { until } else { nil } }
 
   /// Whether the source should connect now, if the network may be used.
   func isDue(at now: ContinuousClock.Instant) -> Bool {
-    switch phase {
+    switch stage {
     case .idle: true
     case .waiting(let until): until <= now
     case .trying, .connected, .ended: false
@@ -45,11 +45,11 @@ struct SourceState: Hashable, Sendable {
   }
 
   /// The source starts to connect.
-  mutating func beginTry() { phase = .trying }
+  mutating func beginTry() { stage = .trying }
 
   /// The source is connected.
   mutating func connect(at now: ContinuousClock.Instant) {
-    phase = .connected
+    stage = .connected
     since = now
     problem = nil
   }
@@ -64,10 +64,10 @@ struct SourceState: Hashable, Sendable {
     }
     problem = why
     switch next {
-    case .backOff: phase = .waiting(until: now + backOff.next(&chance))
-    case .notBefore(let pause): phase = .waiting(until: now + max(pause, backOff.next(&chance)))
-    case .longest: phase = .waiting(until: now + backOff.last(&chance))
-    case .never: phase = .ended
+    case .backOff: stage = .waiting(until: now + backOff.next(&chance))
+    case .notBefore(let pause): stage = .waiting(until: now + max(pause, backOff.next(&chance)))
+    case .longest: stage = .waiting(until: now + backOff.last(&chance))
+    case .never: stage = .ended
     }
   }
 
@@ -75,12 +75,12 @@ struct SourceState: Hashable, Sendable {
   mutating func disconnect(_ why: String, at now: ContinuousClock.Instant) {
     if isConnected { since = now }
     if isActive { problem = why }
-    if isActive { phase = .idle }
+    if isActive { stage = .idle }
   }
 
   /// The network has changed: failures on the old one do not count.
   mutating func resetForNewNetwork() {
     backOff.reset()
-    if case .waiting = phase { phase = .idle }
+    if case .waiting = stage { stage = .idle }
   }
 }

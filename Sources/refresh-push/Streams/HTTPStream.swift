@@ -96,14 +96,14 @@ final class HTTPStream {
     let host = exchange?.host ?? redirects.here.host
     exchange = nil
     switch end {
-    case .whole(let head), .unmarked(let head), .stopped(let head): settle(head, host)
+    case .whole(let head), .unmarked(let head), .stopped(let head): conclude(head, host)
     // The head is enough for a response that the caller does not want.
-    case .failed(_, let head?) where !isWanted: settle(head, host)
+    case .failed(_, let head?) where !isWanted: conclude(head, host)
     case .failed(let failure, _): onEnd(.failed(failure))
     }
   }
 
-  private func settle(_ head: ResponseHead, _ host: String) {
+  private func conclude(_ head: ResponseHead, _ host: String) {
     if isWanted {
       onEnd(.closed)
     } else if [301, 302, 303, 307, 308].contains(head.status), let location = head["location"] {

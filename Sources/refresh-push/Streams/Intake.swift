@@ -28,7 +28,7 @@ final class Intake {
     /// The number of the connection that the batch arrived on.
     let connection: Int
     let positions: [Position?]
-    var acceptances: [Acceptance]?
+    var fates: [MessageFate]?
   }
 
   private unowned let bridge: Bridge
@@ -48,7 +48,7 @@ final class Intake {
   /// Notes a new connection, which starts at the stored position.
   func beginConnection() { connection += 1 }
 
-  /// Delivers items in order.
+  /// Hands over items in order.
   func add(_ items: [Item], from source: any Source) {
     guard !items.isEmpty else { return }
     let taken = items.compactMap(\.message)
@@ -57,40 +57,40 @@ final class Intake {
     batches.append(
       Batch(
         connection: connection, positions: items.map(\.position),
-        acceptances: taken.isEmpty ? items.map { _ in .stored } : nil))
-    guard !taken.isEmpty else { return settle(source.name) }
+        fates: taken.isEmpty ? items.map { _ in .stored } : nil))
+    guard !taken.isEmpty else { return movePosition(of: source.name) }
     let size = taken.reduce(0) { $0 + $1.estimatedBytes }
     messages += taken.count
     bytes += size
     let hasMessage = items.map { $0.message != nil }
-    bridge.receive(taken, from: source) { [weak self] acceptances in
-      var rest = acceptances[...]
+    bridge.receive(taken, from: source) { [weak self] fates in
+      var rest = fates[...]
       self?.answered(number, hasMessage.map { $0 ? rest.popFirst() ?? .undelivered : .stored })
       self?.finish(taken.count, size, source.name)
     }
   }
 
-  private func answered(_ number: Int, _ acceptances: [Acceptance]) {
+  private func answered(_ number: Int, _ fates: [MessageFate]) {
     guard number >= firstNumber, number - firstNumber < batches.count else { return }
-    batches[number - firstNumber].acceptances = acceptances
+    batches[number - firstNumber].fates = fates
   }
 
   private func finish(_ messages: Int, _ bytes: Int, _ name: String) {
     let wasFull = isFull
     self.messages -= messages
     self.bytes -= bytes
-    settle(name)
+    movePosition(of: name)
     if wasFull, !isFull { onRoom() }
   }
 
   /// Moves the position past all finished items.
-  private func settle(_ name: String) {
+  private func movePosition(of name: String) {
     var position: Position?
-    while let batch = batches.first, let acceptances = batch.acceptances {
-      let end = acceptances.firstIndex(of: .undelivered) ?? acceptances.count
+    while let batch = batches.first, let fates = batch.fates {
+      let end = fates.firstIndex(of: .undelivered) ?? fates.count
       position = batch.positions[..<end].last { $0 != nil } ?? position
       // The next connection repeats everything after the first undelivered message.
-      let isCut = end < acceptances.count
+      let isCut = end < fates.count
       let done = isCut ? batches.prefix { $0.connection == batch.connection }.count : 1
       firstNumber += done
       batches.removeFirst(done)

@@ -13,7 +13,7 @@ final class SessionService {
   private var daemons: [DaemonFollower] = []
   private let pauser: AppPauser
   private var followed: Set<String> = []
-  private var isSettling = false
+  private var isLooking = false
 
   init(_ settings: SessionSettings) throws(SessionError) {
     self.settings = settings
@@ -23,10 +23,10 @@ final class SessionService {
       // A write to a daemon that is gone is an error of the write.
       signal(SIGPIPE, SIG_IGN)
       for number in [SIGTERM, SIGINT] { signals.append(try loop.onSignal(number) { [unowned loop] in loop.exit(0) }) }
-      timer = try loop.timer { [unowned self] in settle() }
-      sources = try SessionSources(settings, on: loop, journal) { [unowned self] in settle() }
+      timer = try loop.timer { [unowned self] in lookAgain() }
+      sources = try SessionSources(settings, on: loop, journal) { [unowned self] in lookAgain() }
       for socket in settings.sockets {
-        let daemon = try DaemonFollower(socket, on: loop, journal) { [unowned self] in settle() }
+        let daemon = try DaemonFollower(socket, on: loop, journal) { [unowned self] in lookAgain() }
         daemon.onNotice = { [unowned self] notice in
           sources?.notifier.show(notice) { [unowned self] in pauser.pause(notice.app, by: socket) }
         }
@@ -42,7 +42,7 @@ final class SessionService {
     do throws(SystemdError) {
       _ = try loop.watchdog()
       try Notify.send(.ready)
-      settle()
+      lookAgain()
       _ = try loop.run()
       sources?.stop()
       try Notify.send(.stopping)
@@ -52,11 +52,11 @@ final class SessionService {
   }
 
   /// Looks at everything again, and tells each daemon what is new to it.
-  private func settle() {
+  private func lookAgain() {
     // A source may tell of its first state while the others are being made, or of a change because of this very look.
-    guard let sources, !isSettling else { return }
-    isSettling = true
-    defer { isSettling = false }
+    guard let sources, !isLooking else { return }
+    isLooking = true
+    defer { isLooking = false }
     let ids = daemons.reduce(into: Set<String>()) { $0.formUnion($1.apps.ids) }
     if ids != followed {
       followed = ids

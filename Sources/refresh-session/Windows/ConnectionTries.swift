@@ -37,7 +37,7 @@ final class ConnectionTries {
   }
 
   /// Ends the pause, because there is a connection.
-  func rest() { timer?.disarm() }
+  func endPause() { timer?.disarm() }
 
   /// The server has answered, so its loss is followed by all tries again.
   func succeeded() { left = Self.most }

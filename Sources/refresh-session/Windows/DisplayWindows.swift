@@ -62,7 +62,7 @@ final class DisplayWindows: OpenWindows {
       return tryAgain()
     }
     connection = made
-    tries?.rest()
+    tries?.endPause()
     turn(isReadable: false)
   }
 

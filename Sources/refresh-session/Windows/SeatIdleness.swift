@@ -37,7 +37,7 @@ final class SeatIdleness {
       return
     }
     connection = made
-    tries?.rest()
+    tries?.endPause()
     do throws(SystemdError) {
       source = try loop.watch(idle_descriptor(made), for: .readable) { [unowned self] events in
         turn(isReadable: !events.isDisjoint(with: [.readable, .hangup, .error]))

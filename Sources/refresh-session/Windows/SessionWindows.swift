@@ -18,10 +18,10 @@ final class SessionWindows {
     _ settings: SessionSettings, _ bus: Bus, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void
   ) throws(SystemdError) {
     self.changed = changed
-    gnome = try GnomeWindows(bus) { [unowned self] in settle() }
-    kwin = try KWinWindows(settings, bus, on: loop, journal) { [unowned self] in settle() }
-    display = try DisplayWindows(settings, on: loop, journal) { [unowned self] in settle() }
-    settle()
+    gnome = try GnomeWindows(bus) { [unowned self] in update() }
+    kwin = try KWinWindows(settings, bus, on: loop, journal) { [unowned self] in update() }
+    display = try DisplayWindows(settings, on: loop, journal) { [unowned self] in update() }
+    update()
   }
 
   /// Has the desktop no longer tell of windows.
@@ -49,7 +49,7 @@ final class SessionWindows {
 
   private var source: (any OpenWindows)? { sources.first { $0.kind != .none } }
 
-  private func settle() {
+  private func update() {
     // KWin runs a script for this alone, so not while another source sees windows.
     if let display, let gnome { kwin?.isWanted = display.isSettled && display.kind == .none && gnome.kind == .none }
     changed()

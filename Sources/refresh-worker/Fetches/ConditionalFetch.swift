@@ -112,20 +112,20 @@ final class ConditionalFetch {
     case _ where failure != nil:
       if let failure { fail(failure) }
     case .whole(let head), .stopped(let head):
-      settle(head)
+      conclude(head)
     case .unmarked(let head) where FetchAnswer(head) == .content:
       fail(TaskFailure(.wrong, TaskFailure.noEnd))
     case .unmarked(let head):
-      settle(head)
+      conclude(head)
     // Without content the head is all that matters.
     case .failed(_, let head?) where FetchAnswer(head) != .content:
-      settle(head)
+      conclude(head)
     case .failed(let failure, _):
       fail(TaskFailure(failure))
     }
   }
 
-  private func settle(_ head: ResponseHead) {
+  private func conclude(_ head: ResponseHead) {
     switch FetchAnswer(head) {
     case .content:
       do throws(TaskFailure) { try keep(head) } catch { fail(error) }

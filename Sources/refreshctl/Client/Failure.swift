@@ -5,7 +5,7 @@ struct Failure: Error, Hashable {
   let status: ExitStatus
   /// The message: an act that failed, its object, and a remedy; it begins with "cannot".
   let text: String
-  /// The id that the daemon knows no app of, or none of the caller's.
+  /// The id that names no app of the caller's.
   var app: String?
 }
 

@@ -13,7 +13,7 @@ enum TopAnswer {
 
 /// A call of the live screen, which goes on while its answers are awaited.
 struct TopCall {
-  /// The call in words of its own, so that two alike are not made at once.
+  /// The kind of the call; only one of each is under way.
   enum Kind: Hashable {
     case watch, list, status, why, action
   }

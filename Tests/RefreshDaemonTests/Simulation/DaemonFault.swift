@@ -3,7 +3,7 @@ import RefreshEngine
 @testable import RefreshDaemon
 @testable import RefreshStore
 
-/// Mistakes that the daemon's rooms, or what stands behind its ports, could make.
+/// Mistakes that the daemon's parts, or what stands behind its ports, could make.
 enum DaemonFault: CaseIterable {
   case performsBeforeSave, forgetsRefusedSave, dropsChangeAfterRefusal, losesAcknowledgedSave, savesNoEnds,
     savesEndsTwice, releasesBeforeSave, promisesEarly, forgetsPromise, losesPushesAtRefusal, losesPushes, startsTwice,
@@ -50,7 +50,7 @@ enum DaemonFault: CaseIterable {
     }
   }
 
-  /// Plants a mistake in a room of an open daemon; the other mistakes are in the ports.
+  /// Plants a mistake in a part of an open daemon; the other mistakes are in the ports.
   func plant(in life: DaemonLife, _ world: SimulatedWorld) {
     let saving = life.daemon.saving
     switch self {
@@ -102,8 +102,8 @@ enum DaemonFault: CaseIterable {
   }
 
   private func spoil(_ saving: Saving, _ change: @escaping (inout Batch) -> Void) {
-    guard let last = saving.rooms.popLast() else { return }
-    saving.rooms.append(SpoilingRoom(last, change))
+    guard let last = saving.parts.popLast() else { return }
+    saving.parts.append(SpoilingPart(last, change))
   }
 
   /// Has signals performed only while no save is under way.
@@ -125,19 +125,19 @@ enum DaemonFault: CaseIterable {
   }
 }
 
-/// A room that spoils the batch after it has added its changes; the last room sees all of it.
-private final class SpoilingRoom: SavedRoom {
-  private let room: any SavedRoom
+/// A part that spoils the batch after it has added its changes; the last part sees all of it.
+private final class SpoilingPart: SavedPart {
+  private let part: any SavedPart
   private let change: (inout Batch) -> Void
 
-  init(_ room: any SavedRoom, _ change: @escaping (inout Batch) -> Void) { (self.room, self.change) = (room, change) }
+  init(_ part: any SavedPart, _ change: @escaping (inout Batch) -> Void) { (self.part, self.change) = (part, change) }
 
-  var hasChanges: Bool { room.hasChanges }
+  var hasChanges: Bool { part.hasChanges }
 
   func moveChanges(into batch: inout Batch) {
-    room.moveChanges(into: &batch)
+    part.moveChanges(into: &batch)
     change(&batch)
   }
 
-  func markAllChanged() { room.markAllChanged() }
+  func markAllChanged() { part.markAllChanged() }
 }

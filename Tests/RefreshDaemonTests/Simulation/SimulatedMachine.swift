@@ -27,7 +27,7 @@ final class SimulatedMachine: MachineConditions {
     world.later(world.chance.duration(.zero ... .seconds(2))) { [unowned self] in report() }
   }
 
-  func holdSleep(_ isHeld: Bool) {}
+  func delaySleep(_ isDelayed: Bool) {}
 
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {}
 

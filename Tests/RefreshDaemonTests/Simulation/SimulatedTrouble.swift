@@ -126,7 +126,7 @@ extension SimulatedWorld {
     let count = chance.happens(5) ? 6 : 1
     do {
       let orders = try (0..<count).map { number in
-        PushOrder(
+        CheckedPush(
           app: app,
           payload: try PushPayload(number == 0 ? text : text.replacing("\"n\":", with: "\"m\":\(number),\"n\":")),
           urgency: urgency, message: nil)

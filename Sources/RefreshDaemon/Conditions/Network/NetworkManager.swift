@@ -30,7 +30,7 @@ final class NetworkManager {
     ConditionAnswer(manager.state) { properties in
       let values = Properties(properties)
       guard values.primaryConnection != nil else { return values.answer(interface: "", ssid: nil) }
-      let details = [connection?.value.isAwaited, device?.value.isAwaited, accessPoint?.value.isAwaited]
+      let details = [connection?.value.isUnanswered, device?.value.isUnanswered, accessPoint?.value.isUnanswered]
       if details.contains(true) { return .awaited }
       return values.answer(
         interface: device?.value.value?.text ?? "",
@@ -91,13 +91,13 @@ private struct Followed<Value> {
 
 /// The reply to one call; `value` stays nil if the call fails.
 private final class BusReply {
-  private(set) var isAwaited = true
+  private(set) var isUnanswered = true
   private(set) var value: BusValue?
   private var call: BusCall?
 
   init(to method: BusMethod, on bus: Bus, then: @escaping () -> Void) {
     call = bus.call(method) { [unowned self] answer in
-      isAwaited = false
+      isUnanswered = false
       if case .success(let values) = answer { value = values.first }
       then()
     }
@@ -105,7 +105,7 @@ private final class BusReply {
 }
 
 extension BusObject {
-  fileprivate var isAwaited: Bool { state == .asked }
+  fileprivate var isUnanswered: Bool { state == .asked }
 }
 
 extension NetworkManager {

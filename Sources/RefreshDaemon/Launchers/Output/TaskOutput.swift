@@ -37,7 +37,7 @@ final class TaskOutput {
     resume = try loop.timer { [unowned self] in source?.events = .readable }
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
       if read() == 0 { return source = nil }
-      if meter.allowance.isSpent { rest() }
+      if meter.allowance.isSpent { pauseReading() }
     }
   }
 
@@ -63,7 +63,7 @@ final class TaskOutput {
     if let note = meter.allowance.claimNote() { onLine(note) }
   }
 
-  private func rest() {
+  private func pauseReading() {
     source?.events = []
     resume?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 2)
   }

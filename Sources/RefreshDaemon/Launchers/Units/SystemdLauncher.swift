@@ -41,8 +41,10 @@ final class SystemdLauncher: Launcher {
   var stopping: BusCall?
   /// The question why the daemon stops.
   private var occasion: StopQuestion?
-  private var failing: [TaskKey] = []
-  private var failures: TimerSource?
+  /// The tasks that cannot start, until that is reported.
+  var failing: [TaskKey] = []
+  /// Reports them in the next turn of the loop.
+  var failures: TimerSource?
 
   /// The service manager, names and folders of a launcher.
   struct Setup {
@@ -93,8 +95,13 @@ final class SystemdLauncher: Launcher {
     return reason.map { "systemd cannot be reached at present: \($0)" }
   }
 
-  var cgroups: [String] {
-    tasks.values.filter { !$0.isReported }.map { "\(setup.cgroup)/\(setup.units.cgroup(of: $0.key, app: $0.app))" }
+  var cgroups: [String] { tasks.values.filter { !$0.isReported }.map(cgroup) }
+
+  func processes(of key: TaskKey) -> [Int32] { tasks[key].map { Cgroup.processes(in: cgroup(of: $0)) } ?? [] }
+
+  /// The directory of a task's cgroup.
+  func cgroup(of task: SystemdTask) -> String {
+    "\(setup.cgroup)/\(setup.units.cgroup(of: task.key, app: task.app))"
   }
 
   func start(_ launch: TaskLaunch) {
@@ -142,7 +149,7 @@ final class SystemdLauncher: Launcher {
   }
 
   /// A refresh that an attached process has taken over may end before its task does, which is then discarded at its end.
-  private func discardIfReleased(_ task: SystemdTask) {
+  func discardIfReleased(_ task: SystemdTask) {
     guard task.isReleased, task.isReported else { return }
     task.file.remove()
     Notify.unstore(task.outputName)
@@ -200,66 +207,11 @@ final class SystemdLauncher: Launcher {
       task.known.activeState == "failed" ? ServiceManager.resetFailed(task.unit) : ServiceManager.stop(task.unit))
     bus.send(ServiceManager.unref(task.unit))
   }
-
-  // MARK: End
-
-  private func end(_ key: TaskKey, by signal: Int32) {
-    guard let task = tasks[key] else { return }
-    switch task.state {
-    case .fingerprinting:
-      fail(task, "cannot start \(task.program): it was stopped while its path was examined")
-    case .awaitingBus:
-      fail(task, "cannot start \(task.program): the service manager could not be reached: \(absence ?? bus.reason)")
-    case .starting, .running:
-      if task.sentSignal != SIGKILL { task.sentSignal = signal }
-      send(signal, to: task)
-    case .comparing(let end) where signal == SIGKILL:
-      // A disk that does not answer must not delay the end.
-      report(task, end)
-    case .clearing, .counting, .comparing, .failing, .reported:
-      break
-    }
-  }
-
-  /// Sends a signal to all processes of a task, also if its unit is still being started.
-  func send(_ signal: Int32, to task: SystemdTask) {
-    bus.send(ServiceManager.kill(task.unit, .all, signal))
-    // A stopped process handles SIGTERM only after SIGCONT.
-    if signal == SIGTERM { bus.send(ServiceManager.kill(task.unit, .all, SIGCONT)) }
-    if !task.known.hasBeenActive { bus.send(ServiceManager.stop(task.unit)) }
-  }
-
-  /// Reports in the next turn of the loop that a task cannot start.
-  func fail(_ task: SystemdTask, _ sentence: String) {
-    task.state = .failing(sentence)
-    task.call = nil
-    failing.append(task.key)
-    failures?.arm(at: 0, accuracy: 1)
-  }
-
-  private func reportFailures() {
-    let keys = failing
-    failing = []
-    for key in keys {
-      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
-      // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
-      report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
-    }
-  }
-
-  /// Reports the end of a task; the unit stays.
-  func report(_ task: SystemdTask, _ end: TaskEnd) {
-    task.state = .reported
-    task.output = nil
-    weigh()
-    onEnd(task.key, end)
-    discardIfReleased(task)
-  }
 }
 
 extension Bus {
   /// The reason why the manager cannot be called, in words that follow a colon.
-  fileprivate var reason: String {
+  var reason: String {
     switch state {
     case .absent(let reason): reason
     case .connecting: "the \(address.name) does not answer yet"

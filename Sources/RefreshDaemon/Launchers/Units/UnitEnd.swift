@@ -2,9 +2,37 @@ import Glibc
 import RefreshEngine
 import Systemd
 
-// The end of a task: kills the remaining processes, reads the accounting, and then reports the end.
+// The end of a task: on request or by itself. The launcher kills the remaining processes, reads the accounting, and then
+// reports the end.
 
 extension SystemdLauncher {
+  /// Ends the processes of a task by a signal, or the task at once if nothing of it runs.
+  func end(_ key: TaskKey, by signal: Int32) {
+    guard let task = tasks[key] else { return }
+    switch task.state {
+    case .fingerprinting:
+      fail(task, "cannot start \(task.program): it was stopped while its path was examined")
+    case .awaitingBus:
+      fail(task, "cannot start \(task.program): the service manager could not be reached: \(absence ?? bus.reason)")
+    case .starting, .running:
+      if task.sentSignal != SIGKILL { task.sentSignal = signal }
+      send(signal, to: task)
+    case .comparing(let end) where signal == SIGKILL:
+      // A disk that does not answer must not delay the end.
+      report(task, end)
+    case .clearing, .counting, .comparing, .failing, .reported:
+      break
+    }
+  }
+
+  /// Sends a signal to all processes of a task, also if its unit is still being started.
+  func send(_ signal: Int32, to task: SystemdTask) {
+    bus.send(ServiceManager.kill(task.unit, .all, signal))
+    // A stopped process handles SIGTERM only after SIGCONT.
+    if signal == SIGTERM { bus.send(ServiceManager.kill(task.unit, .all, SIGCONT)) }
+    if !task.known.hasBeenActive { bus.send(ServiceManager.stop(task.unit)) }
+  }
+
   /// Moves a task on after a change of its unit.
   func advance(_ task: SystemdTask) {
     switch task.state {
@@ -15,13 +43,6 @@ extension SystemdLauncher {
     case .reported: if task.isReleased, task.known.isSettled { discard(task) }
     default: break
     }
-  }
-
-  /// The processes of a task that are left.
-  func processes(of key: TaskKey) -> [Int32] { tasks[key].map { Cgroup.processes(in: cgroup(of: $0)) } ?? [] }
-
-  private func cgroup(of task: SystemdTask) -> String {
-    "\(setup.cgroup)/\(setup.units.cgroup(of: task.key, app: task.app))"
   }
 
   /// Kills the remaining processes of a task whose main process has ended.
@@ -71,6 +92,36 @@ extension SystemdLauncher {
       guard case .comparing = task.state, tasks[task.key] === task else { return }
       changed.judge(&end, after: look)
       report(task, end)
+    }
+  }
+
+  /// Reports the end of a task; the unit stays.
+  func report(_ task: SystemdTask, _ end: TaskEnd) {
+    task.state = .reported
+    task.output = nil
+    weigh()
+    onEnd(task.key, end)
+    discardIfReleased(task)
+  }
+
+  // MARK: Tasks that cannot start
+
+  /// Reports in the next turn of the loop that a task cannot start.
+  func fail(_ task: SystemdTask, _ sentence: String) {
+    task.state = .failing(sentence)
+    task.call = nil
+    failing.append(task.key)
+    failures?.arm(at: 0, accuracy: 1)
+  }
+
+  /// Reports the tasks that cannot start.
+  func reportFailures() {
+    let keys = failing
+    failing = []
+    for key in keys {
+      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
+      // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
+      report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
     }
   }
 }

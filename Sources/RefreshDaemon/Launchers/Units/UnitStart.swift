@@ -18,7 +18,7 @@ extension SystemdLauncher {
     task.state = .awaitingBus
     guard bus.state == .connected, let launch = task.launch else { return }
     task.call = calls.add { [unowned self, unowned task] in
-      begin(task, launch, reply: $0)
+      callStart(of: task, launch, reply: $0)
     } answer: { [unowned self, unowned task] answer in
       guard case .starting = task.state else { return }
       switch answer {
@@ -30,8 +30,9 @@ extension SystemdLauncher {
     }
   }
 
-  private func begin(
-    _ task: SystemdTask, _ launch: TaskLaunch, reply: @escaping (BusCall.Answer) -> Void
+  /// Prepares the files and streams of a task, and asks the manager to start its unit.
+  private func callStart(
+    of task: SystemdTask, _ launch: TaskLaunch, reply: @escaping (BusCall.Answer) -> Void
   ) -> BusCall? {
     do throws(StartError) {
       do throws(SystemCallError) {

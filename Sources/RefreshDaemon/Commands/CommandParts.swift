@@ -1,7 +1,7 @@
 import RefreshEngine
 
-/// The rooms that run commands for apps beside their refreshes.
-struct CommandRooms {
+/// The parts of the daemon that run commands for apps beside their refreshes.
+struct CommandParts {
   let notify: NotifyCommands
   let questions: ConditionQuestions
   let pings: Pings

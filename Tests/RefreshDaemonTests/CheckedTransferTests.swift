@@ -5,7 +5,7 @@ import Testing
 @testable import RefreshDaemon
 
 /// The daemon refuses a request that breaks a rule, and completes one that leaves parts out.
-@Suite struct TransferOrderTests {
+@Suite struct CheckedTransferTests {
   static let url = "https://anna:secret@Example.org:8443/a?token=1"
 
   /// A request with a field that cannot be taken.
@@ -43,7 +43,7 @@ import Testing
 
   @Test(arguments: refused)
   func whatCannotBeTakenIsRefusedByItsField(_ refused: Refused) {
-    let problem = #expect(throws: TransferOrder.Refusal.self) { try TransferOrder(refused.request) }
+    let problem = #expect(throws: CheckedTransfer.Refusal.self) { try CheckedTransfer(refused.request) }
     #expect(problem?.field == refused.field)
     #expect(problem?.reason.hasPrefix("cannot ") == true)
     #expect(problem?.remedy.isEmpty == false)
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func whatIsLeftOutIsAsAPhoneHasIt() throws {
-    let order = try TransferOrder(Wire.Request(url: Self.url, path: "/home/anna/a"))
+    let order = try CheckedTransfer(Wire.Request(url: Self.url, path: "/home/anna/a"))
     let app = try #require(AppID("org.example.todo"))
     let now = Instant(microseconds: 7)
     #expect(
@@ -64,7 +64,7 @@ import Testing
 
   @Test func aDigestIsComparedInLowerCase() throws {
     let digest = String(repeating: "AB", count: 32)
-    let order = try TransferOrder(Wire.Request(url: Self.url, path: "/a", sha256: digest))
+    let order = try CheckedTransfer(Wire.Request(url: Self.url, path: "/a", sha256: digest))
     #expect(order.request.sha256 == digest.lowercased())
   }
 

@@ -3,7 +3,7 @@
 /// The users and groups of this machine, each looked up once per load.
 ///
 /// A lookup may ask a directory server (nsswitch.conf(5)), so each is a question that may not be answered.
-final class Accounts {
+final class UserDatabase {
   /// The answer to a question about a user or a group.
   enum Answer<Found> {
     case found(Found)

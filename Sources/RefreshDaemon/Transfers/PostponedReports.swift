@@ -3,7 +3,7 @@ import RefreshEngine
 /// Reports of workers about transfers whose removal is decided and not stored yet.
 ///
 /// A cancellation that the disk does not take is taken back. Until then, a report that would end the transfer waits.
-struct HeldReports {
+struct PostponedReports {
   /// The transfers whose removal is stored, so that any report may end them.
   private var removing: Set<TransferID> = []
   private var reports: [TransferID: TransferReport] = [:]

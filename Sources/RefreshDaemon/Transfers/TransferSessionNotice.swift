@@ -1,7 +1,7 @@
 import RefreshEngine
 
 /// The desktop notice of a session, for the end of its last transfer.
-struct SessionNotice: Hashable, Sendable {
+struct TransferSessionNotice: Hashable, Sendable {
   /// The app's text; nil if it gave none.
   var words: String?
   private var done = 0

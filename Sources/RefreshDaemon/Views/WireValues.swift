@@ -65,7 +65,7 @@ extension Hold {
       case .settling: "the machine has just started or woken up; it goes on in a moment"
       case .unsteady: "the end of what held it must last for a while first"
       case .suspending: "the machine is going to sleep; it goes on when it wakes up"
-      case .app: "a process of the app that attaches; or write a [[task]] in its file, then refreshctl reload"
+      case .noPerformer: "a process of the app that attaches; or write a [[task]] in its file, then refreshctl reload"
       case .concurrency: "a place among the refreshes that run; max_concurrent and max_concurrent_per_user bound them"
       case .stopping: "refreshd goes on after its next start"
       }

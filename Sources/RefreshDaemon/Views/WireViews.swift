@@ -19,15 +19,6 @@ extension Wire.Refresh {
   }
 }
 
-extension RefreshRecord {
-  /// The cause of a failure, and what the task behind it said; of another outcome only what was said, perhaps nothing.
-  var message: String {
-    let said = tasks.first { $0.outcome == outcome }?.message ?? ""
-    guard case .failed(let cause) = outcome else { return said }
-    return said.isEmpty || said == cause.text ? cause.text : "\(cause.text) (\(said))"
-  }
-}
-
 extension Wire.RefreshTask {
   init(_ task: TaskRecord) {
     self.init(
@@ -194,7 +185,7 @@ extension Daemon {
       prospect: core.engine.prospect(of: app.id, at: now, &nights),
       dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
-      last: runner.lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),
+      last: runner.lastRefreshes[app.id], staleSince: core.engine.staleSince(app.id, at: now),
       performer: audience.attached.performer(of: app.id)?.pid,
       isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck,
       pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,

@@ -4,7 +4,7 @@ import RefreshEngine
 import RefreshStore
 
 /// A request for a transfer that was checked: every field is valid and fits the others.
-struct TransferOrder {
+struct CheckedTransfer {
   /// An invalid field of a request, with the reason and the remedy.
   struct Refusal: Error {
     let field: String

@@ -3,7 +3,7 @@ import RefreshEngine
 import RefreshStore
 
 /// A push that was checked: its app is configured, and its payload is right.
-struct PushOrder {
+struct CheckedPush {
   /// Why a push can never be accepted, in one line that has nothing of the payload.
   struct Refusal: Error {
     let text: String
