@@ -12,6 +12,7 @@ import sys
 import time
 
 from client import answers, as_user
+from ledger import Ledger
 from waiting import Bound, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -30,7 +31,7 @@ LOOK = 0.04 if SLACK == 1 else 0.1
 CALL = 0.050
 START = 0.250
 MEGABYTES = 64
-CALLS = ["List", "Why", "Set", "Disable", "Enable"]
+CALLS = ["Status", "List", "Why", "Set", "Disable", "Enable"]
 """The neighbour's calls, of org.refreshd.Manager."""
 
 
@@ -122,7 +123,10 @@ class Stand:
         return [instant for instant in times if instant >= since - INTERVAL]
 
     def holds_afterwards(self):
-        """The daemon is the same process, answers root, and the neighbour's app goes on with whole records."""
+        """The daemon is the same process, answers root, and the neighbour's app goes on with whole records.
+
+        At its end the store is whole and has every refresh of the neighbour's app.
+        """
         daemon = self.daemon
         assert daemon.process.poll() is None, "the daemon has ended"
         assert daemon.call("Manager.Version")["start"] == 1
@@ -133,6 +137,7 @@ class Stand:
             select_for(0.05)
         finished = [refresh["outcome"] for refresh in daemon.history(ITS_APP) if "outcome" in refresh]
         assert finished and set(finished) == {"new_data"} | set(finished) & {"no_data"}, finished
+        Ledger(daemon, ITS_APP, self.starts).balances()
 
 
 def select_for(seconds):
@@ -163,8 +168,8 @@ class BadServer:
 
 class Measured:
     def __init__(self, report, statuses, lateness, most):
-        # The status is root's.
-        self.statuses = sorted(statuses)
+        # Root's, and the neighbour's.
+        self.statuses, self.status = sorted(statuses), sorted(report["status"])
         self.asking, self.changing = sorted(report["asking"]), sorted(report["changing"])
         self.failures = report["failures"]
         self.lateness = sorted(lateness)
@@ -177,8 +182,8 @@ class Measured:
         """
         print(self)
         assert not [failure for failure in self.failures if not failure.endswith(f": {refused}")], self.failures[:3]
-        assert len(self.asking) >= 2, "the neighbour did not get through"
-        assert p99(self.asking) <= CALL * SLACK and p99(self.statuses) <= CALL * SLACK, self
+        assert len(self.asking) >= 2 and self.status, f"the neighbour did not get through: {self}"
+        assert all(p99(answered) <= CALL * SLACK for answered in (self.asking, self.status, self.statuses)), self
         assert not self.changing or p99(self.changing) <= CALL * SLACK + commit, self
         assert not starts or len(self.lateness) >= 2, f"the neighbour's app was not started: {self}"
         assert not starts or p99(self.lateness) <= START * SLACK + commit, self
@@ -186,7 +191,7 @@ class Measured:
 
     def __repr__(self):
         return (
-            f"asking: {said(self.asking)}; changing: {said(self.changing)}; root's status: {said(self.statuses)}; "
+            f"status: {said(self.status)}; asking: {said(self.asking)}; changing: {said(self.changing)}; root's status: {said(self.statuses)}; "
             f"{len(self.lateness)} starts: p99 {p99(self.lateness) * 1e3:.0f} ms late; {self.megabytes:.0f} MB"
         )
 

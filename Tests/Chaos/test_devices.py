@@ -43,18 +43,18 @@ def test_a_disk_that_hangs(stand, mark):
     mark.touch()
     stand.daemon.tell("launched", BAD)
     stand.daemon.wait_for_output("nothing new starts until it answers")
-    measured = stand.measure(calls=["List", "Show"])
+    measured = stand.measure(calls=["Status", "List", "Show"])
     began = time.monotonic()
     with as_user(VICTIM), fails(NOT_STORED):
         stand.daemon.call("Manager.Disable", apps=[SWITCHED])
     assert time.monotonic() - began < 8 + SLACK
-    again = stand.measure(seconds=0.5, calls=["List", "Show", "Disable", "Enable"])
+    again = stand.measure(seconds=0.5, calls=["Status", "List", "Show", "Disable", "Enable"])
     mark.unlink()
     stand.daemon.wait_for_output("the store can be written again")
     measured.within_bounds(starts=False)
     again.within_bounds(starts=False, refused=NOT_STORED)
-    stand.holds_afterwards()
     assert not stand.daemon.call("Manager.Why", app=SWITCHED)["why"]["is_disabled"]
+    stand.holds_afterwards()
 
 
 SYNC = 0.1
@@ -91,8 +91,8 @@ def test_a_disk_that_is_full(stand):
         measured.within_bounds(refused=NOT_STORED)
         (state / "filler").unlink()
         stand.daemon.refresh(BAD)
-        stand.holds_afterwards()
         stand.daemon.settle(BAD)
+        stand.holds_afterwards()
     finally:
         stand.daemon.end()
         subprocess.run(["umount", state], check=True)

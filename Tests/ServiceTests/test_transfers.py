@@ -5,6 +5,7 @@ import pathlib
 import pwd
 import select
 import shutil
+import signal
 import subprocess
 import time
 
@@ -15,6 +16,7 @@ from service import TODO, app
 
 SIZE = 4_000_000
 THERE = 3_000_000
+WORKER = b"/usr/libexec/refreshd/refresh-worker"
 
 
 @pytest.fixture
@@ -142,19 +144,25 @@ def score(unit):
     return answer.returncode == 0, [row for row in json.loads(answer.stdout) if float(row["exposure"] or 0) >= 0.2]
 
 
-def worker_unit():
+def worker_unit(work="transfers"):
+    """The unit in which refresh-worker does this, by the end of its description."""
     units = subprocess.run(
         ["systemctl", "list-units", "--plain", "--no-legend", "refreshd-task-*.service"], capture_output=True, text=True)
-    found = [line.split()[0] for line in units.stdout.splitlines() if "transfers" in line]
+    found = [line.split()[0] for line in units.stdout.splitlines() if line.rstrip().endswith(f": {work}")]
     assert len(found) == 1, units.stdout
     return found[0]
 
 
+def succeeds(unit, *command):
+    """Whether a command succeeds for anna in a unit's view of the file system."""
+    pid = subprocess.run(["systemctl", "show", "-P", "MainPID", unit], capture_output=True, text=True).stdout.strip()
+    inside = ["nsenter", f"--target={pid}", "--mount", "setpriv", "--reuid=anna", "--clear-groups", *command]
+    return subprocess.run(inside, capture_output=True).returncode == 0
+
+
 def writes(unit, path):
     """Whether anna's process in a unit may make a file."""
-    pid = subprocess.run(["systemctl", "show", "-P", "MainPID", unit], capture_output=True, text=True).stdout.strip()
-    inside = ["nsenter", f"--target={pid}", "--mount", "setpriv", "--reuid=anna", "--clear-groups", "touch", path]
-    return subprocess.run(inside, capture_output=True).returncode == 0
+    return succeeds(unit, "touch", path)
 
 
 def test_a_worker_is_confined_to_the_folder_of_its_targets(service, folder, misbehaving):
@@ -224,27 +232,33 @@ def test_credentials_come_from_the_owners_netrc(service, folder, misbehaving):
 
 
 @pytest.fixture
-def desktop(anna, log_in):
-    """Reads the notifications on anna's desktop, in order."""
+def shower(anna, log_in):
+    """The process that shows notifications on anna's desktop: it prints them."""
     log_in("anna")
     # It is active once her session bus exists.
     subprocess.run(["systemctl", "start", f"user@{anna}.service"], check=True, timeout=60)
     bus = f"/run/user/{anna}/bus"
     command = ["/usr/bin/python3", pathlib.Path(__file__).parent / "mocks/notifications.py"]
-    desktop = subprocess.Popen(
+    shower = subprocess.Popen(
         ["setpriv", "--reuid=anna", "--regid=anna", "--init-groups", *command],
         env={"DBUS_SESSION_BUS_ADDRESS": f"unix:path={bus}", "PATH": "/usr/bin"}, stdout=subprocess.PIPE, text=True,
     )
+    yield shower
+    shower.kill()
+    shower.wait()
+
+
+@pytest.fixture
+def desktop(shower):
+    """Reads the notifications on anna's desktop, in order."""
 
     def read():
-        readable, _, _ = select.select([desktop.stdout], [], [], 30)
+        readable, _, _ = select.select([shower.stdout], [], [], 30)
         assert readable, "the desktop was delivered nothing within 30 s"
-        return json.loads(desktop.stdout.readline())
+        return json.loads(shower.stdout.readline())
 
     assert read() == "ready"
-    yield read
-    desktop.terminate()
-    desktop.wait()
+    return read
 
 
 def test_the_desktop_is_told_when_a_session_has_ended_and_once(desktop, service, folder, misbehaving, journal):
@@ -264,3 +278,37 @@ def test_the_desktop_is_told_when_a_session_has_ended_and_once(desktop, service,
         "--network", "none", "--notify", "Another",
     )  # fmt: skip
     assert "Another" in desktop().values()
+
+
+def test_what_shows_a_notice_is_confined_and_writes_nowhere(desktop, shower, service, folder, misbehaving, journal):
+    if service.launcher != "systemd":
+        pytest.skip("a spawned worker has no unit")
+    probe = pathlib.Path("/dev/probe")
+    probe.touch()
+    download(service, misbehaving.url("plain", SIZE, hold=THERE), folder, "--network", "none", "--notify", "There")
+    misbehaving.wait_until_held("plain")
+    # The desktop does not answer, so that the worker is there to be looked at.
+    shower.send_signal(signal.SIGSTOP)
+    misbehaving.let_go()
+    wait_for_end(service)
+    delivered(folder, journal)
+    unit = worker_unit("desktop notification")
+    is_safe, rows = score(unit)
+    assert is_safe, rows
+    shown = subprocess.run(["systemctl", "show", unit], capture_output=True, text=True).stdout.splitlines()
+    for line in (
+        "NoNewPrivileges=yes", "PrivateDevices=yes", "ProtectSystem=strict", "ProtectHome=read-only",
+        f"MemoryMax={256 << 20}", "TasksMax=64", "User=anna",
+    ):  # fmt: skip
+        assert line in shown, line
+    assert not [line for line in shown if line.startswith("ReadWritePaths=") and line != "ReadWritePaths="]
+    [pid] = [line.split("=")[1] for line in shown if line.startswith("MainPID=")]
+    assert pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:2] == [WORKER, b"notify"]
+    status = dict(line.split(":\t") for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
+    assert (status["NoNewPrivs"], status["Seccomp"], int(status["CapBnd"], 16)) == ("1", "2", 0)
+    assert succeeds(unit, "test", "-e", "/dev/null") and not succeeds(unit, "test", "-e", probe)
+    for path in folder, folder.parent, "/tmp", "/var/tmp", f"/run/user/{pwd.getpwnam('anna').pw_uid}":
+        assert not writes(unit, f"{path}/probe"), path
+    shower.send_signal(signal.SIGCONT)
+    assert "There" in desktop().values()
+    probe.unlink()
