@@ -4,8 +4,12 @@
 // The child shares the daemon's memory until its execve(2) (CLONE_VM | CLONE_VFORK), as with posix_spawn(3). So the
 // cost of a start does not depend on the size of the daemon, and the child reports errors through that memory. The
 // child may therefore make only raw system calls: setresuid(2) of the C library would change all threads of the daemon.
+//
+// The child also shares the daemon's descriptors (CLONE_FILES), until it takes copies of the lowest ones. To copy all
+// of them and to close each would cost more than the rest of a start while a thousand tasks run.
 #pragma once
 #include <errno.h>
+#include <linux/close_range.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -33,6 +37,7 @@ struct linux_spawn {
   char *const *arguments, *const *environment;
   const char *directory;
   int input, output;    // become standard input, and standard output and error; both close-on-exec and above 2
+  int last;             // the child takes copies of the descriptors up to this one, which input and output are among
   int cgroup;           // an open cgroup.procs, or -1
   struct rlimit files;  // RLIMIT_NOFILE
   int gives_way;        // whether to run at a lower priority of processor and disk
@@ -66,6 +71,9 @@ static inline int linux_spawn_child(void *argument) {
   setsid();
 
   if (spawn->cgroup >= 0 && write(spawn->cgroup, "0", 1) != 1) return linux_spawn_fail(spawn, LINUX_SPAWN_CGROUP);
+  // Nothing of the descriptors may be changed before this. A kernel or a filter without the first call gets the second.
+  if (syscall(SYS_close_range, spawn->last + 1, ~0U, CLOSE_RANGE_UNSHARE) < 0 && syscall(SYS_unshare, CLONE_FILES) < 0)
+    return linux_spawn_fail(spawn, LINUX_SPAWN_STREAMS);
   if (dup2(spawn->input, 0) < 0 || dup2(spawn->output, 1) < 0 || dup2(spawn->output, 2) < 0)
     return linux_spawn_fail(spawn, LINUX_SPAWN_STREAMS);
   syscall(SYS_close_range, 3, ~0U, 0);
@@ -106,8 +114,8 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
   spawn->failed = 0;
   spawn->pidfd = -1;
   // CLONE_PIDFD gets the pidfd without a lookup by process id, which could find another process.
-  pid_t pid = clone(linux_spawn_child, (char *)stack + stack_size, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
-                    spawn, &spawn->pidfd);
+  pid_t pid = clone(linux_spawn_child, (char *)stack + stack_size,
+                    CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD, spawn, &spawn->pidfd);
   if (pid < 0) {
     spawn->failed = LINUX_SPAWN_CLONE;
     spawn->error = errno;

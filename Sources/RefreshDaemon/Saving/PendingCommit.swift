@@ -60,10 +60,10 @@ struct PendingCommit {
     changed.formUnion(decision.changed)
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
-    openings = (openings + decision.openings).suffix(Batch.recordsKept)
+    openings.append(decision.openings, keeping: Batch.recordsKept)
     erased.formUnion(decision.erased)
-    ended = (ended + decision.ended).suffix(Batch.recordsKept)
-    waited = (waited + decision.waited).suffix(Batch.recordsKept)
+    ended.append(decision.ended, keeping: Batch.recordsKept)
+    waited.append(decision.waited, keeping: Batch.recordsKept)
     work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
   }
 
@@ -85,6 +85,14 @@ struct PendingCommit {
   mutating func takePromises() -> [Promise] {
     defer { promises = [] }
     return promises
+  }
+}
+
+extension Array {
+  /// Appends elements in place, and gives up the oldest beyond a number of them.
+  fileprivate mutating func append(_ new: [Element], keeping most: Int) {
+    append(contentsOf: new)
+    if count > most { removeFirst(count - most) }
   }
 }
 

@@ -17,6 +17,10 @@ final class Spawner {
   private static let stackSize = 64 * 1024
   private let stack = UnsafeMutableRawPointer.allocate(byteCount: Spawner.stackSize, alignment: 4096)
   private let null: Int32
+  /// The descriptors from which the child takes its streams; `/dev/null` between starts.
+  ///
+  /// They are opened once, at the start of the daemon, because the child copies every descriptor up to them.
+  private let staged: (input: Int32, output: Int32)
   /// The limit of open files that the daemon was started with, before the daemon raised it.
   private let files: rlimit
 
@@ -25,10 +29,16 @@ final class Spawner {
     files = DescriptorLimit.current
     null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     guard null >= 0 else { throw SystemCallError(attempt: "open /dev/null", code: errno) }
+    staged = (fcntl(null, F_DUPFD_CLOEXEC, 3), fcntl(null, F_DUPFD_CLOEXEC, 3))
+    guard staged.input >= 0, staged.output >= 0 else {
+      throw SystemCallError(attempt: "open /dev/null", code: errno)
+    }
   }
 
   deinit {
     close(null)
+    close(staged.input)
+    close(staged.output)
     stack.deallocate()
   }
 
@@ -53,8 +63,17 @@ final class Spawner {
     defer { close(pipe.writer) }
 
     var request = linux_spawn()
-    request.input = input
-    request.output = pipe.writer
+    guard dup3(input, staged.input, O_CLOEXEC) >= 0, dup3(pipe.writer, staged.output, O_CLOEXEC) >= 0 else {
+      let code = errno
+      close(pipe.reader)
+      throw StartError(program, "cannot connect its standard streams", code)
+    }
+    // A writing end that stayed open here would hide the end of the task's output.
+    defer {
+      dup3(null, staged.input, O_CLOEXEC)
+      dup3(null, staged.output, O_CLOEXEC)
+    }
+    (request.input, request.output, request.last) = (staged.input, staged.output, max(staged.input, staged.output))
     request.cgroup = cgroup ?? -1
     request.files = files
     request.gives_way = launch.givesWay ? 1 : 0
