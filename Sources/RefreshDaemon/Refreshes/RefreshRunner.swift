@@ -25,7 +25,6 @@ final class RefreshRunner: DecisionFollower {
     let saving: Saving
     let transfers: TransferRunner
     let pings: Pings
-    let tally: Tally
   }
 
   init(
@@ -257,7 +256,7 @@ final class RefreshRunner: DecisionFollower {
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
       lasts.note(stored, of: record.app)
-      rooms.tally.note(record)
+      core.tally.note(record)
       ports.journal.ended(record)
       rooms.audience.attached.report(stored, of: record.app)
       let watchers = refreshes.end(record.id)
