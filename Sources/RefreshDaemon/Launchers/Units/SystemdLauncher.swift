@@ -41,8 +41,7 @@ final class SystemdLauncher: Launcher {
   var stopping: BusCall?
   /// The question why the daemon stops.
   private var occasion: StopQuestion?
-  private var failing: [TaskKey] = []
-  private var failures: TimerSource?
+  private var failedStarts: FailedStarts?
 
   /// The service manager, names and folders of a launcher.
   struct Setup {
@@ -66,7 +65,7 @@ final class SystemdLauncher: Launcher {
     self.setup = setup
     bus = try Bus(setup.bus, on: loop)
     fingerprints = try FingerprintReader(on: loop)
-    failures = try loop.timer { [unowned self] in reportFailures() }
+    failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
     restarts = bus.listen(to: .ownerChanged(of: ServiceManager.name)) { [unowned self] values in
       // A manager that has re-executed itself does not report the changes since.
       if values.count == 3, values[2].text?.isEmpty == false { listUnits() }
@@ -233,18 +232,13 @@ final class SystemdLauncher: Launcher {
   func fail(_ task: SystemdTask, _ sentence: String) {
     task.state = .failing(sentence)
     task.call = nil
-    failing.append(task.key)
-    failures?.arm(at: 0, accuracy: 1)
+    failedStarts?.add(task.key)
   }
 
-  private func reportFailures() {
-    let keys = failing
-    failing = []
-    for key in keys {
-      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
-      // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
-      report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
-    }
+  private func reportFailure(of key: TaskKey) {
+    guard let task = tasks[key], case .failing(let sentence) = task.state else { return }
+    // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
+    report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
   }
 
   /// Reports the end of a task; the unit stays.
