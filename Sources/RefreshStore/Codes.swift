@@ -13,6 +13,8 @@ extension DiskCode {
 }
 
 extension Trigger: DiskCode {}
+extension Outcome.Kind: DiskCode {}
+extension Cause.Kind: DiskCode {}
 extension StopReason: DiskCode {}
 extension Hold.Name: DiskCode {}
 extension NetworkConstraint: DiskCode {}

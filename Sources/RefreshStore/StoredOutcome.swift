@@ -6,18 +6,18 @@ extension Outcome: ColumnRecord {
   /// `cause` is null unless it failed; `cause_code` is an exit code or the number of a signal; `cause_text` is a message,
   /// a stop reason, or the name of the task that failed.
   mutating func visit(_ column: inout Columns) throws(StoreError) {
-    var (word, cause) = (kind.rawValue, cause?.word)
-    var (code, text) = (self.cause?.code, self.cause?.text)
-    try column("outcome", &word)
-    try column("cause", &cause)
+    var (outcome, kind) = (self.kind, cause?.kind)
+    var (code, text) = (cause?.code, cause?.text)
+    try column("outcome", &outcome)
+    try column("cause", &kind)
     try column("cause_code", &code)
     try column("cause_text", &text)
     guard column.isReading else { return }
-    let failure = cause.flatMap { Cause($0, code: code ?? 0, text: text ?? "") }
-    guard let outcome = Kind(rawValue: word).flatMap({ Outcome($0, failure) }) else {
-      throw column.unreadable("outcome", [word, cause ?? ""].joined(separator: " "))
+    let failure = kind.flatMap { Cause($0, code: code ?? 0, text: text ?? "") }
+    guard let read = Outcome(outcome, failure) else {
+      throw column.unreadable("outcome", [outcome.code, kind?.code ?? ""].joined(separator: " "))
     }
-    self = outcome
+    self = read
   }
 
   private var cause: Cause? {
@@ -26,29 +26,21 @@ extension Outcome: ColumnRecord {
 }
 
 extension Cause {
-  /// The cause of this word, with the code and the text of its row.
-  fileprivate init?(_ word: String, code: Int32, text: String) {
-    let stopped = StopReason(rawValue: text).map { [Cause.stopped($0)] } ?? []
-    let causes: [Cause] = [
-      .exit(code), .temporary(code), .signal(code), .spawn(text), .reported(text), .notRun(after: text), .daemonCrashed,
-      .lostClient, .outOfMemory,
-    ]
-    guard let cause = (causes + stopped).first(where: { $0.word == word }) else { return nil }
-    self = cause
-  }
-
-  fileprivate var word: String {
-    switch self {
-    case .exit: "exit"
-    case .temporary: "temporary"
-    case .signal: "signal"
-    case .spawn: "spawn"
-    case .reported: "reported"
-    case .notRun: "not-run"
-    case .stopped: "stopped"
-    case .daemonCrashed: "daemon-crashed"
-    case .lostClient: "lost-client"
-    case .outOfMemory: "out-of-memory"
+  /// The cause of this kind, with the code and the text of its row; nil if the text is no stop reason.
+  fileprivate init?(_ kind: Kind, code: Int32, text: String) {
+    switch kind {
+    case .exit: self = .exit(code)
+    case .temporary: self = .temporary(code)
+    case .signal: self = .signal(code)
+    case .spawn: self = .spawn(text)
+    case .reported: self = .reported(text)
+    case .notRun: self = .notRun(after: text)
+    case .stopped:
+      guard let reason = StopReason(code: text) else { return nil }
+      self = .stopped(reason)
+    case .daemonCrashed: self = .daemonCrashed
+    case .lostClient: self = .lostClient
+    case .outOfMemory: self = .outOfMemory
     }
   }
 

@@ -79,28 +79,10 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
   }
 
   private func startThread() -> Bool {
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    pthread_attr_setstacksize(&attributes, stackBytes)
-    let retained = Unmanaged.passRetained(self)
-    var thread = pthread_t()
-    let result = pthread_create(
-      &thread, &attributes,
-      { context in
-        guard let context else { return nil }
-        let executor = Unmanaged<ThreadExecutor>.fromOpaque(context).takeRetainedValue()
-        // Signals belong to the event loop's thread.
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, nil)
-        executor.nameThread()
-        executor.work(waiting: true)
-        return nil
-      }, retained.toOpaque())
-    if result != 0 { retained.release() }
-    return result == 0
+    DetachedThread.begin(stackBytes: stackBytes) {
+      self.nameThread()
+      self.work(waiting: true)
+    }
   }
 
   /// Names the calling thread; without `/proc` it stays without a name.

@@ -52,7 +52,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 
 @fault
 def endless_header(connection):
-    """One line of the head that does not end."""
+    """The head has a line that does not end."""
     request(connection)
     connection.sendall(OK + b"X-Long: ")
     endlessly(connection, b"x" * PIECE)

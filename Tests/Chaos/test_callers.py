@@ -1,4 +1,4 @@
-"""One user asks too much over the socket; another user's calls and refreshes go on."""
+"""A user asks too much over the socket; another user's calls and refreshes go on."""
 
 import contextlib
 import pwd

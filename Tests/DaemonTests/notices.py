@@ -12,7 +12,7 @@ CREDENTIALS = struct.Struct("iii")
 
 
 class Notice(dict):
-    """One message: its assignments, and the process that sent the message."""
+    """A message: its assignments, and the process that sent the message."""
 
     def __init__(self, text, pid):
         super().__init__(line.split("=", 1) for line in text.splitlines())

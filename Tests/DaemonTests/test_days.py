@@ -1,4 +1,4 @@
-"""What List says on a real daemon is what happens, over a day and a night on virtual time.
+"""A real daemon does as List says, over a day and a night on virtual time.
 
 The clocks go ahead by a quarter of an hour at a time; the night is that of the end of daylight saving.
 """

@@ -1,4 +1,4 @@
-"""What desktops show of apps that signal nothing, as refresh-session tells it."""
+"""Desktops show apps that signal nothing, and refresh-session tells the daemon."""
 
 import json
 import subprocess

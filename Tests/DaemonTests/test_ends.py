@@ -19,7 +19,7 @@ def all_tell(pipe):
 
 
 def fail(daemon, app=TODO, code=1):
-    """One refresh, whose task ends with a code that the test writes."""
+    """Runs a refresh, whose task ends with a code that the test writes."""
     (daemon.directory / "code").write_text(str(code))
     return daemon.refresh(app)
 

@@ -1,4 +1,4 @@
-"""What is kept of apps: of one that is out of the configuration nothing need be."""
+"""The daemon forgets an app that is out of the configuration, when it is told to or in time."""
 
 import time
 

@@ -61,7 +61,7 @@ def test_why_and_usage_name_the_habit_that_the_plan_follows(lived, wall):
     (named,) = habits["named"]
     assert (named["met"], named["days"]) == (10, 10)
     assert named["weekdays"] == ["monday", "tuesday", "wednesday", "thursday", "friday"]
-    # What was seen is at noon on these days, and next to nothing at weekends.
+    # The openings seen are at noon on these days, and next to nothing at weekends.
     work, rest = (next(kind for kind in habits["days"] if day in kind["weekdays"]) for day in ("monday", "sunday"))
     noon = range(len(work["seen"]) * 11 // 24, len(work["seen"]) * 13 // 24)
     assert sum(work["seen"][slot] for slot in noon) > 0.5 > 3 * sum(rest["seen"][slot] for slot in noon)

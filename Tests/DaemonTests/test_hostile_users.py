@@ -1,4 +1,4 @@
-"""What one user does wrong costs only that user: while it lasts, others are answered and their refreshes start."""
+"""A user who does wrong costs nobody else: while it lasts, others are answered and their refreshes start."""
 
 import contextlib
 import os
@@ -224,7 +224,7 @@ def test_a_user_watches_only_so_much(house):
         assert refused[0]["parameters"]["limit"] == 64
         with contextlib.closing(house.client.stream("Manager.Watch")) as stream:
             assert stream.first["event"]["kind"] == "watching"
-        # One that leaves makes room.
+        # A client that leaves makes room.
         watching[0].close()
         others_are_answered(house)
         with as_user(MALLORY), contextlib.closing(house.client.stream("Manager.Watch")) as stream:

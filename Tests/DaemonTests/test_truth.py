@@ -1,4 +1,4 @@
-"""What Why, List and Status say comes next is what happens then."""
+"""The daemon does next as Why, List and Status say."""
 
 import time
 

@@ -116,7 +116,7 @@ def test_a_change_that_settles_is_explained_and_foretold(daemon, notes):
 
 
 def test_what_the_refresh_writes_starts_nothing(daemon, notes):
-    """What it wrote last is heard when it ends; a change right after that counts."""
+    """The daemon hears of the last writes when the refresh ends; a change right after that counts."""
     refreshes = Refreshes(daemon, notes, command=f"date > {notes}/last; mkdir -p {notes}/made/$$; date > {notes}/made/$$/x")
     refreshes.start()
     assert "change" not in why(daemon)

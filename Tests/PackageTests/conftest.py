@@ -1,4 +1,4 @@
-"""What an installation brings: manual pages, completions, Debian packages. The daemon's fixtures are those of DaemonTests."""
+"""An installation brings manual pages, completions, Debian packages. The daemon's fixtures are those of DaemonTests."""
 
 import pathlib
 import sys

@@ -155,7 +155,7 @@ def terminal_of(environment, shell, *arguments):
 
 
 def until(terminal, wanted):
-    """What the terminal shows up to the text that is waited for."""
+    """Gives the text that the terminal shows, up to the text that is waited for."""
     shown = ""
     end = time.monotonic() + PATIENCE
     while wanted not in shown:

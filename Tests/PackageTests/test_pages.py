@@ -19,7 +19,7 @@ PAGES = [
     "refreshd.8", "refresh-push.8", "refresh-session.8", "refreshd.toml.5", "refreshd-app.5", "push.toml.5", "refreshd.7",
 ]  # fmt: skip
 OF_SCDOC = ("skipping paragraph macro: PP empty", "skipping paragraph macro: PP after S")
-"""What mandoc says of every page of scdoc, whose paragraphs are harmless to it."""
+"""The warnings of mandoc about every page of scdoc, whose paragraphs are harmless to it."""
 
 
 @pytest.fixture(scope="session")

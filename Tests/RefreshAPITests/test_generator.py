@@ -1,4 +1,4 @@
-"""What varlink-swift makes of interface files: `BIN_DIR` has the program.
+"""varlink-swift makes Swift of interface files; `BIN_DIR` has the program.
 
 Swift tests cannot link it: the plugin's program is built apart.
 """
@@ -19,7 +19,7 @@ interface org.example.Lights
 #
 # A second paragraph.
 type Lamp (
-  # One of these. Others may come.
+  # The size. Others may come.
   # `big`: it is big.
   # `small`: it is not.
   kind: string,
@@ -84,7 +84,7 @@ def test_files_that_would_not_change_are_not_written(make, tmp_path):
         "    public let `struct`: Bool\n",
         "  /// A lamp.\n  ///\n  /// It is on the ceiling, or on the wall.\n  ///\n  /// A second paragraph.\n"
         "  public struct Lamp",
-        "    /// One of these.\n    ///\n    /// Others may come.\n    ///\n    /// - `big`: it is big.\n"
+        "    /// The size.\n    ///\n    /// Others may come.\n    ///\n    /// - `big`: it is big.\n"
         "    /// - `small`: it is not.\n    public let kind: String\n",
     ],
 )

@@ -48,7 +48,7 @@ import Testing
     var isStored = false
     daemon.handleDurably([.erased(todo)]) { isStored = $0 == nil }
     world.scheduler.run(for: .seconds(1))
-    #expect(isStored && daemon.runner.lastRefreshes[todo] == nil && daemon.tally.refreshesOfApp[todo] == nil)
+    #expect(isStored && daemon.runner.lastRefreshes[todo] == nil && daemon.core.tally.refreshesOfApp[todo] == nil)
   }
 
   @Test(arguments: [true, false]) func aDaemonThatStaysUpForgetsItAfter90Days(inTheNight: Bool) throws {
@@ -61,7 +61,7 @@ import Testing
     world.scheduler.run(for: .seconds(3600 * 24 * 2))
     if !inTheNight { try world.reload(apps: left) }
     world.scheduler.run(for: .seconds(1))
-    #expect(daemon.core.engine.state(of: todo)?.seenAt == nil && daemon.tally.refreshesOfApp[todo] == nil)
+    #expect(daemon.core.engine.state(of: todo)?.seenAt == nil && daemon.core.tally.refreshesOfApp[todo] == nil)
     #expect(world.store.saved.contains { $0.removed == [todo] })
     #expect(daemon.core.engine.state(of: mail)?.seenAt != nil)
   }

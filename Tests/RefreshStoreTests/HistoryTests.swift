@@ -104,6 +104,32 @@ import Testing
       """)
     #expect(found == 1)
   }
+
+  @Test func `each cause has the word on disk that released versions read`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, loaded) = try RefreshStore.open(scratch)
+    let causes: [(Cause, stored: String)] = [
+      (.exit(3), "exit 3 -"), (.temporary(75), "temporary 75 -"), (.signal(11), "signal 11 -"),
+      (.spawn("no file"), "spawn - no file"), (.reported("no route"), "reported - no route"),
+      (.notRun(after: "pull"), "not-run - pull"), (.stopped(.constraintLost), "stopped - constraint-lost"),
+      (.daemonCrashed, "daemon-crashed - -"), (.lostClient, "lost-client - -"), (.outOfMemory, "out-of-memory - -"),
+    ]
+    #expect(Set(causes.map(\.0.kind)) == Set(Cause.Kind.allCases))
+    let todo = try app("todo")
+    let records = zip(UInt32(1)..., causes).map { number, cause in
+      var record = RefreshRecord.made(number, start: loaded.start, of: todo)
+      record.outcome = .failed(cause.0)
+      return record
+    }
+    try await store.save(Batch(.morning, records: records), durably: false)
+    let stored = try scratch.text(
+      """
+      SELECT group_concat(line, ';') FROM (
+        SELECT cause || ' ' || ifnull(cause_code, '-') || ' ' || ifnull(cause_text, '-') AS line FROM refresh ORDER BY id)
+      """)
+    #expect(stored == causes.map(\.stored).joined(separator: ";"))
+    #expect(try await store.history(of: todo, limit: .max).map(\.outcome) == records.reversed().map(\.outcome))
+  }
 }
 
 extension RefreshRecord {

@@ -159,7 +159,7 @@ struct SeededValues: RandomNumberGenerator {
     let code = Int32.random(in: .min ... .max, using: &self)
     let causes: [Cause] = [
       .exit(code), .temporary(code), .signal(code), .spawn(text()), .reported(text()),
-      .stopped(element(StopReason.allCases)), .daemonCrashed,
+      .notRun(after: text()), .stopped(element(StopReason.allCases)), .daemonCrashed, .lostClient, .outOfMemory,
     ]
     return element([.newData, .noData] + causes.map(Outcome.failed))
   }

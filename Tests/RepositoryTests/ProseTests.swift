@@ -1,169 +1,139 @@
 import FoundationEssentials
-import Glibc
 import Testing
 
-/// Comments are sentences that a stranger understands: each has a subject, and few words.
+/// Comments, pages and help texts are sentences that a stranger understands: each has a subject, and few words.
 struct ProseTests {
   let repository = Repository()
 
-  /// Words that open a sentence without naming a subject.
-  static let headless: Set<String> = [
-    "What", "Who", "Those", "One", "That", "Which", "Whoever", "Whatever", "Whose", "Whom",
-  ]
-  static let mostWords = 45
-
   @Test func commentsNameTheirSubjectAndAreShort() throws {
     var sentences = 0
-    for folder in ["Sources", "Tests"] {
-      for ending in [".swift", ".h", ".varlink"] {
+    for folder in ["Sources", "Tests", "Plugins", "bench"] {
+      for ending in [".swift", ".h", ".c", ".cpp", ".varlink", ".py"] {
         for file in try repository.files(below: folder, ending: ending) {
-          for block in Self.comments(in: try repository.bytes(of: file), hasHashes: ending == ".varlink") {
-            for sentence in Self.sentences(of: block.text) {
-              sentences += 1
-              if let problem = Self.problem(of: sentence) {
-                Issue.record("\(file):\(block.line) \(problem): \(sentence.prefix(12).joined(separator: " "))")
-              }
-            }
-          }
+          let hasHashes = ending == ".varlink" || ending == ".py"
+          sentences += check(Prose.comments(in: try repository.bytes(of: file), hasHashes: hasHashes), of: file)
         }
       }
     }
     #expect(sentences > 5000)
   }
 
-  @Test func pagesNameTheirSubjectAndAreShort() throws {
-    for page in try repository.pages() {
-      for block in Self.paragraphs(of: try repository.text(of: page)) {
-        for sentence in Self.sentences(of: block.text) {
-          if let problem = Self.problem(of: sentence) {
-            Issue.record("\(page):\(block.line) \(problem): \(sentence.prefix(12).joined(separator: " "))")
-          }
+  @Test func commentsOfCNameTheirSubjectAndAreShort() throws {
+    var sentences = 0
+    for folder in ["Sources", "Tests", "bench"] {
+      for ending in [".h", ".c", ".cpp"] {
+        for file in try repository.files(below: folder, ending: ending) {
+          sentences += check(Prose.starredComments(in: try repository.text(of: file)), of: file)
         }
       }
     }
+    #expect(sentences > 20)
+  }
+
+  @Test func docstringsNameTheirSubjectAndAreShort() throws {
+    var sentences = 0
+    for folder in ["Tests", "bench", "demo", "examples", "packaging"] {
+      for file in try repository.files(below: folder, ending: ".py") {
+        sentences += check(Prose.docstrings(in: try repository.text(of: file)), of: file)
+      }
+    }
+    #expect(sentences > 500)
+  }
+
+  @Test func textsOfRefreshctlNameTheirSubjectAndAreShort() throws {
+    var sentences = 0
+    for file in try repository.files(below: "Sources/refreshctl", ending: ".swift") {
+      sentences += check(Prose.literals(in: try repository.text(of: file)), of: file)
+    }
+    #expect(sentences > 1000)
+  }
+
+  @Test func pagesNameTheirSubjectAndAreShort() throws {
+    for page in try repository.pages() {
+      check(Prose.paragraphs(of: try repository.text(of: page)), of: page)
+    }
+  }
+
+  /// Reports the problems of the sentences of a file, and gives their number.
+  @discardableResult private func check(_ blocks: [Prose.Block], of file: String) -> Int {
+    var sentences = 0
+    for block in blocks {
+      for sentence in Prose.sentences(of: block.text) {
+        sentences += 1
+        if let problem = Prose.problem(of: sentence) {
+          Issue.record("\(file):\(block.line) \(problem): \(sentence.prefix(12).joined(separator: " "))")
+        }
+      }
+    }
+    return sentences
   }
 
   @Test func theRulesHold() {
-    #expect(Self.problem(of: "What it is called with.".split(separator: " ")) != nil)
-    #expect(Self.problem(of: "What is it called with?".split(separator: " ")) == nil)
-    #expect(Self.problem(of: "The parameters of the method.".split(separator: " ")) == nil)
-    #expect(Self.problem(of: Array(repeating: "word", count: 46)) != nil)
-    #expect(Self.problem(of: Array(repeating: "word", count: 45)) == nil)
+    #expect(Prose.problem(of: "What it is called with.".split(separator: " ")) != nil)
+    #expect(Prose.problem(of: "What is it called with?".split(separator: " ")) == nil)
+    #expect(Prose.problem(of: "The parameters of the method.".split(separator: " ")) == nil)
+    #expect(Prose.problem(of: Array(repeating: "word", count: 46)) != nil)
+    #expect(Prose.problem(of: Array(repeating: "word", count: 45)) == nil)
     let text = "The size. `What it` is, e.g. that one: Those are many; and. One more"
     #expect(
-      Self.sentences(of: text).map { $0.joined(separator: " ") } == [
+      Prose.sentences(of: text).map { $0.joined(separator: " ") } == [
         "The size.", "X is, e.g. that one:", "Those are many; and.", "One more",
       ])
+  }
+
+  @Test func commentsAreFound() {
     let code = Data(
       "// First line\n// goes on.\nlet x = 1  // not this\n  /// - Parameter x: no.\n  /// - an item\n".utf8)
-    #expect(Self.comments(in: code, hasHashes: false).map(\.text) == ["First line goes on.", "- an item"])
+    #expect(Prose.comments(in: code, hasHashes: false).map(\.text) == ["First line goes on.", "- an item"])
+    let starred = "/* One\n * two\n *\n * Three. */\nint x; /* not this */\n/** Four */\n"
+    #expect(Prose.starredComments(in: starred).map(\.text) == ["One two", "Three. ", "Four "])
+    #expect(Prose.starredComments(in: starred).map(\.line) == [1, 4, 6])
   }
 
-  /// The problem of a sentence, and the remedy; nil if there is none.
-  private static func problem(of sentence: [Substring]) -> String? {
-    let first = sentence.first.map { $0.filter { $0.isLetter } } ?? ""
-    if headless.contains(String(first)), sentence.last?.last != "?" {
-      return "opens a sentence with \(first); name the subject first"
-    }
-    if sentence.count > mostWords { return "has a sentence of \(sentence.count) words; make two of it" }
-    return nil
+  @Test func docstringsAreFound() {
+    let python = """
+      \"""First
+      line.
+
+          a    table
+          of   two
+      \"""
+      def f(x):
+          r\"""Second.\"""
+          return g(
+              \"""No docstring.
+              It is data.\"""
+          )
+      DATA = \"""
+      Data too: \"""
+      X = 3
+      \"""Third.\"""
+      """
+    #expect(
+      Prose.docstrings(in: python).map(\.text) == ["First line.", "a    table", "of   two", "Second.", "Third."])
+    #expect(Prose.docstrings(in: python).map(\.line) == [1, 4, 5, 8, 16])
   }
 
-  private static func problem(of sentence: [String]) -> String? { problem(of: sentence.map { $0[...] }) }
+  @Test func literalsAreFound() {
+    let swift = """
+      let a = "First \\(b("x", 2)) \\"one\\"", c = "Second"
+      // "not this"
+      f(
+        "Third "
+          + "goes on", g: \"""
+          Fourth \\
+          line.
 
-  /// The comments that stand on lines of their own, each with the number of its first line; list items are separate.
-  private static func comments(in bytes: Data, hasHashes: Bool) -> [(line: Int, text: String)] {
-    var blocks: [(line: Int, text: String)] = []
-    var isOpen = false
-    bytes.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      var (offset, number) = (0, 0)
-      while offset < bytes.count {
-        let rest = bytes.count - offset
-        let end = memchr(start + offset, 10, rest).map { UnsafeRawPointer($0) - start } ?? bytes.count
-        number += 1
-        let line = UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
-        offset = end + 1
-        guard let body = body(of: line, hasHashes: hasHashes) else {
-          isOpen = false
-          continue
-        }
-        let text = String(decoding: body, as: UTF8.self)
-        let trimmed = text.drop { $0 == " " }
-        guard !trimmed.isEmpty, !["MARK:", "- Parameter", "swift-format"].contains(where: trimmed.hasPrefix) else {
-          isOpen = false
-          continue
-        }
-        let isItem = ["- ", "* ", "|"].contains(where: trimmed.hasPrefix) || text.hasPrefix("    ")
-        if isOpen, !isItem, let last = blocks.indices.last {
-          blocks[last].text += " " + trimmed
-        } else {
-          blocks.append((number, String(trimmed)))
-        }
-        isOpen = true
-      }
-    }
-    return blocks
+          Fifth.
+          \""")
+      """
+    #expect(
+      Prose.literals(in: swift).map(\.text) == [
+        "First X XoneX", "Second", "Third goes on", "Fourth  line.", "Fifth.",
+      ])
   }
+}
 
-  /// The paragraphs and items of a page, each with its first line; no headings, tables and code.
-  private static func paragraphs(of page: String) -> [(line: Int, text: String)] {
-    var blocks: [(line: Int, text: String)] = []
-    var (isOpen, isCode) = (false, false)
-    for (index, line) in page.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let isFence = line.hasPrefix("```")
-      if isFence { isCode.toggle() }
-      let isProse = !isFence && !isCode && !line.isEmpty && !["    ", "|", "#"].contains(where: line.hasPrefix)
-      let text = line.filter { $0 != "*" && $0 != "[" }.split(separator: " ").joined(separator: " ")
-      if isProse, isOpen, !line.hasPrefix("- "), let last = blocks.indices.last {
-        blocks[last].text += " " + text
-      } else if isProse {
-        blocks.append((index + 1, text.hasPrefix("- ") ? String(text.dropFirst(2)) : text))
-      }
-      isOpen = isProse
-    }
-    return blocks
-  }
-
-  /// The text of a line that is a comment; nil for another line.
-  private static func body(of line: UnsafeRawBufferPointer, hasHashes: Bool) -> UnsafeRawBufferPointer.SubSequence? {
-    var index = 0
-    while index < line.count, line[index] == UInt8(ascii: " ") { index += 1 }
-    let marker = UInt8(ascii: hasHashes ? "#" : "/")
-    guard index < line.count, line[index] == marker else { return nil }
-    if hasHashes {
-      index += 1
-    } else {
-      guard index + 1 < line.count, line[index + 1] == marker || line[index + 1] == UInt8(ascii: "*") else {
-        return nil
-      }
-      index += 2
-      if index < line.count, line[index] == marker || line[index] == UInt8(ascii: "*") { index += 1 }
-    }
-    if index < line.count, line[index] == UInt8(ascii: " ") { index += 1 }
-    return line[index...]
-  }
-
-  /// The words of each sentence; what stands between backticks is one word.
-  private static func sentences(of text: String) -> [[Substring]] {
-    let parts = text.split(separator: "`", omittingEmptySubsequences: false)
-    var plain = ""
-    for (index, part) in parts.enumerated() {
-      let isQuoted = index % 2 == 1 && index < parts.count - 1
-      plain += isQuoted ? "X" : part
-    }
-    var sentences: [[Substring]] = []
-    var sentence: [Substring] = []
-    for word in plain.split(separator: " ") {
-      if let before = sentence.last, let last = before.last, ".!?:;".contains(last), let first = word.first,
-        first.isUppercase || "`“\"(".contains(first)
-      {
-        sentences.append(sentence)
-        sentence = []
-      }
-      if word != "-" || !sentence.isEmpty { sentence.append(word) }
-    }
-    if !sentence.isEmpty { sentences.append(sentence) }
-    return sentences
-  }
+extension Prose {
+  fileprivate static func problem(of sentence: [String]) -> String? { problem(of: sentence.map { $0[...] }) }
 }

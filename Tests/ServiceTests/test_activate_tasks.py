@@ -63,7 +63,7 @@ def ran(installed_app, either):
     run.daemon = either
     run.worked = lambda: worked.read_text().split() if worked.exists() else []
     yield run
-    # Whoever owns the name is the app.
+    # The owner of the name is the app.
     pid = bus("call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", NOTES, check=False)
     if pid.returncode == 0:
         subprocess.run(["kill", "-KILL", pid.stdout.split()[1]], timeout=60)

@@ -1,4 +1,4 @@
-"""What users ask of background work, and what `refreshctl why` answers: word by word as docs/answers.md has it."""
+"""Users ask of background work, and `refreshctl why` answers word by word as docs/answers.md has it."""
 
 import pathlib
 import re

@@ -14,7 +14,7 @@ MALLORY = pwd.getpwnam("games").pw_uid
 
 
 def test_the_next_slot_is_that_of_the_user_with_fewer(transfers, misbehaving):
-    """Whatever priorities the other user's transfers have, and however many there are."""
+    """The priorities and the number of the other user's transfers do not count."""
     daemon = transfers.daemon
     daemon.configure(HURRY + "[transfers]\nmax_concurrent = 2\n")
     daemon.app("true", id=MAIL, owner="games", directory="/")

@@ -1,4 +1,4 @@
-"""What many connections do to a service: nothing to anybody else, and little to the service."""
+"""Many connections do nothing to other clients, and little to the service."""
 
 import contextlib
 import pathlib

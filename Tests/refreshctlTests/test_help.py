@@ -96,7 +96,7 @@ def test_a_page_of_the_documentation_is_printed_and_paged_on_a_terminal(prefix, 
 
 
 def on_terminal(prefix, *words, **environment):
-    """What a terminal shows of it."""
+    """Gives the help as a terminal shows it."""
     child, terminal = pty.fork()
     if child == 0:
         program = str(prefix / "bin/refreshctl")

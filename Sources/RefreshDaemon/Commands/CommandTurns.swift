@@ -157,7 +157,7 @@ final class CommandTurns<Purpose> {
   /// Takes the next step of the end of a command.
   private func takeStep(_ key: TaskKey) {
     guard var command = running[key] else { return }
-    let step = command.ending.begin(at: core.now) ?? command.ending.advance(at: core.now)
+    let step = command.ending.beginOrAdvance(at: core.now)
     running[key] = command
     if let step { launcher.send(step, to: key) }
     if let wake = command.ending.wake { command.timer.arm(at: wake.microseconds, accuracy: 1000) }

@@ -15,7 +15,6 @@ final class Daemon {
   let settings: DaemonSettings
   let ports: Ports
   let core: DaemonCore
-  let tally: Tally
   let saving: Saving
   let audience: Audience
   let commands: CommandParts
@@ -26,8 +25,7 @@ final class Daemon {
   let sessions: SessionParts
   let machine: MachineWatch
   let changes: LocalChanges
-  let files: ConfigurationReads
-  let heldApps: HeldApps
+  let files: ConfigurationFileParts
   /// The socket's server while the daemon is open, and what ends with the daemon.
   var life = Life()
 
@@ -35,32 +33,29 @@ final class Daemon {
     _ settings: DaemonSettings, _ ports: Ports, _ loaded: Loaded, at moment: Moment, spread: Spread = Machine.spread()
   ) {
     (self.settings, self.ports) = (settings, ports)
-    tally = Tally()
     let engine = Engine(
       start: loaded.start, spread: spread, states: loaded.states, wallOffset: moment.wallOffset,
       device: loaded.device, learned: loaded.learned, transfers: loaded.transfers.mapValues(\.state),
       pushes: loaded.pushes, lateClock: loaded.lateClock, awaitsBegin: true)
-    core = DaemonCore(engine, scheduler: ports.scheduler, access: ports.access, startedAt: moment, tally: tally)
+    core = DaemonCore(engine, scheduler: ports.scheduler, access: ports.access, startedAt: moment)
     let environment = TaskEnvironment(settings)
-    saving = Saving(core, ports, tally, path: settings.storePath)
+    saving = Saving(core, ports, path: settings.storePath)
     audience = Audience(core, ports.journal)
     commands = CommandParts(core, ports, environment)
     guards = GuardKeepers(core, ports, environment)
     sessions = SessionParts(core, audience, commands.notify, ports)
     transfers = TransferRunner(
       KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
-      .init(audience: audience, saving: saving, notices: sessions.notices, tally: tally))
+      .init(audience: audience, saving: saving, notices: sessions.notices))
     runner = RefreshRunner(
       core, ports, environment,
-      .init(audience: audience, saving: saving, transfers: transfers, pings: commands.pings, tally: tally),
+      .init(audience: audience, saving: saving, transfers: transfers, pings: commands.pings),
       loaded.validators)
     pushes = PushIntake(
-      PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally,
-      sessions.notices)
+      PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, sessions.notices)
     machine = MachineWatch(core, ports)
     changes = LocalChanges(core, ports, runner.lastRefreshes)
-    files = ConfigurationReads(core, ports.files)
-    heldApps = HeldApps(core, files)
+    files = ConfigurationFileParts(core, ports.files)
   }
 
   /// Opens the daemon: adopts what an earlier daemon left running, puts the configuration in force, and serves the
@@ -115,19 +110,18 @@ final class Daemon {
     saving.onErased = { [unowned self] apps in
       for app in apps {
         runner.lastRefreshes.forget(app)
-        tally.forget(app)
+        core.tally.forget(app)
       }
     }
     saving.onIdle = { [unowned self] in leaveIfDone() }
     saving.onProblem = { [unowned self] in notify() }
     pushes.onFirstUse = { [unowned self] in watchConditions() }
-    heldApps.replace = { [unowned self] in
+    files.held.replace = { [unowned self] in
       replace(by: $0)
       notify()
     }
     try saving.open()
     try files.open()
-    try heldApps.open()
     changes.open()
     try machine.open { [unowned self] in sessions.logins.follow($0) }
     // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers

@@ -19,14 +19,15 @@ final class DaemonCore {
   let scheduler: any Scheduler
   /// When the daemon started.
   let startedAt: Moment
-  private let tally: Tally
+  /// Counts what happens, for the metrics.
+  let tally = Tally()
   private var followers: [any DecisionFollower] = []
   private var wake: (any WakeTimer)?
   private var armedFor: Window?
 
-  init(_ engine: Engine, scheduler: any Scheduler, access: Access, startedAt: Moment, tally: Tally) {
+  init(_ engine: Engine, scheduler: any Scheduler, access: Access, startedAt: Moment) {
     (self.engine, self.scheduler, self.access) = (engine, scheduler, access)
-    (self.startedAt, self.tally) = (startedAt, tally)
+    self.startedAt = startedAt
   }
 
   /// Begins to work: from now on the followers hear of every decision, in this order.

@@ -92,7 +92,7 @@ final class GuardKeepers {
 
   private func boundPassed(_ key: TaskKey) {
     guard var keeper = running[key] else { return }
-    let step = keeper.ending.begin(at: core.now) ?? keeper.ending.advance(at: core.now)
+    let step = keeper.ending.beginOrAdvance(at: core.now)
     running[key] = keeper
     if let step { launcher.send(step, to: key) }
     if let wake = keeper.ending.wake { keeper.timer.arm(at: wake.microseconds, accuracy: 1000) }

@@ -7,11 +7,11 @@ extension Daemon {
     var text = OpenMetricsText()
     let created = core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset)
     addDaemon(to: &text, created: created)
-    tally.addRefreshes(to: &text, created: created)
+    core.tally.addRefreshes(to: &text, created: created)
     addState(to: &text, at: now)
     addTransfers(to: &text, created: created)
-    tally.addPushes(to: &text, created: created)
-    tally.addStore(to: &text, created: created)
+    core.tally.addPushes(to: &text, created: created)
+    core.tally.addStore(to: &text, created: created)
     addApps(to: &text)
     return text.text
   }
@@ -24,7 +24,7 @@ extension Daemon {
     text.begin("refreshd_start_timestamp_seconds", .gauge, unit: "seconds", "When the daemon started.")
     text.add(microseconds: created)
     text.begin("refreshd_wakes", .counter, "How often its timer has woken the daemon, since its start.")
-    text.add("_total", count: tally.wakes)
+    text.add("_total", count: core.tally.wakes)
     text.add("_created", microseconds: created)
   }
 
@@ -51,13 +51,13 @@ extension Daemon {
     text.add(count: counts.waiting)
     text.begin("refreshd_transfers", .counter, "The transfers that have ended, since the daemon's start.")
     for result in TransferResult.allCases {
-      text.add("_total", [("result", result.rawValue)], count: tally.transfers[result] ?? 0)
+      text.add("_total", [("result", result.rawValue)], count: core.tally.transfers[result] ?? 0)
       text.add("_created", [("result", result.rawValue)], microseconds: created)
     }
     text.begin(
       "refreshd_transferred_bytes", .counter, unit: "bytes",
       "The bytes of files that transfers have moved, since the daemon's start.")
-    text.add("_total", count: Int(tally.moved))
+    text.add("_total", count: Int(core.tally.moved))
     text.add("_created", microseconds: created)
   }
 
@@ -72,7 +72,7 @@ extension Daemon {
     text.begin(
       "refreshd_app_refreshes", .counter, "The refreshes of the app that have ended, since the daemon's start.")
     for app in core.configuration.apps {
-      text.add("_total", [("app", app.id.description)], count: tally.refreshesOfApp[app.id] ?? 0)
+      text.add("_total", [("app", app.id.description)], count: core.tally.refreshesOfApp[app.id] ?? 0)
     }
   }
 }
@@ -103,9 +103,11 @@ extension Tally {
   fileprivate func addPushes(to text: inout OpenMetricsText, created: Int64) {
     text.begin(
       "refreshd_pushes", .counter, "The pushes by what became of them, since the daemon's start; one counts for each.")
-    for fate in PushFate.allCases {
-      text.add("_total", [("fate", fate.rawValue)], count: pushes[fate] ?? 0)
-      text.add("_created", [("fate", fate.rawValue)], microseconds: created)
+    let counts =
+      Wire.PushFate.allCases.map { ($0.hyphenated, accepted[$0]) } + PushEnd.allCases.map { ($0.rawValue, ends[$0]) }
+    for (fate, count) in counts {
+      text.add("_total", [("fate", fate)], count: count ?? 0)
+      text.add("_created", [("fate", fate)], microseconds: created)
     }
   }
 

@@ -16,9 +16,9 @@ final class Tally {
     }
   }
 
-  /// The fate of a push: its answer, and the later fate of a queued push.
-  enum PushFate: String, CaseIterable {
-    case queued, merged, told, known, refused, dropped, delivered
+  /// The end of a push: it was refused when it came, was dropped from the queue, or was delivered.
+  enum PushEnd: String, CaseIterable {
+    case refused, dropped, delivered
   }
 
   /// The upper bounds of the histogram of durations, with their text in seconds: up to the longest deadline (10 min).
@@ -39,8 +39,10 @@ final class Tally {
   /// User and system time of their tasks, microseconds.
   private(set) var cpu: Int64 = 0
   private(set) var transfers: [TransferResult: Int] = [:]
-  /// The pushes, by fate; a push may count for several.
-  private(set) var pushes: [PushFate: Int] = [:]
+  /// The accepted pushes, by the answer to their senders.
+  private(set) var accepted: [Wire.PushFate: Int] = [:]
+  /// The pushes that have ended; most of them were accepted before.
+  private(set) var ends: [PushEnd: Int] = [:]
   private(set) var moved: Int64 = 0
   /// How often the wake timer has gone off.
   private(set) var wakes = 0
@@ -67,7 +69,9 @@ final class Tally {
   /// Counts a wake of the daemon by its timer.
   func noteWake() { wakes += 1 }
 
-  func note(_ fate: PushFate) { pushes[fate, default: 0] += 1 }
+  func note(_ fate: Wire.PushFate) { accepted[fate, default: 0] += 1 }
+
+  func note(_ end: PushEnd) { ends[end, default: 0] += 1 }
 
   func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
 

@@ -10,7 +10,6 @@ final class PushIntake: DecisionFollower, SavedPart {
   private let audience: Audience
   private let saving: Saving
   private let journal: DaemonJournal
-  private let tally: Tally
   private let notices: DesktopNotices
   private var ledger: PushLedger
   /// Whether a push or the bridge has come since the start, or a push was stored: from then on the conditions of
@@ -28,10 +27,10 @@ final class PushIntake: DecisionFollower, SavedPart {
 
   init(
     _ ledger: PushLedger, _ core: DaemonCore, _ audience: Audience, _ saving: Saving, _ journal: DaemonJournal,
-    _ tally: Tally, _ notices: DesktopNotices
+    _ notices: DesktopNotices
   ) {
     (self.ledger, self.core, self.audience, self.saving) = (ledger, core, audience, saving)
-    (self.journal, self.tally, self.notices) = (journal, tally, notices)
+    (self.journal, self.notices) = (journal, notices)
     isInUse = !ledger.apps.isEmpty
     bridge = BridgeConnection(core)
   }
@@ -93,11 +92,11 @@ final class PushIntake: DecisionFollower, SavedPart {
   }
 
   /// Counts a push that was refused because its payload is wrong.
-  func noteRefused() { tally.note(Tally.PushFate.refused) }
+  func noteRefused() { core.tally.note(Tally.PushEnd.refused) }
 
   /// Counts a push that was accepted before.
   private func passOver(_ checked: CheckedPush) -> AcceptedPush {
-    tally.note(Tally.PushFate.known)
+    core.tally.note(Wire.PushFate.known)
     return AcceptedPush(fate: .known, waiting: waiting(of: checked.app))
   }
 
@@ -137,7 +136,7 @@ final class PushIntake: DecisionFollower, SavedPart {
 
   private func note(_ accepted: AcceptedPush, of checked: CheckedPush) -> AcceptedPush {
     guard let fate = accepted.fate else { return accepted }
-    tally.note(Tally.PushFate(fate))
+    core.tally.note(fate)
     journal.accepted(checked.payload.contentID, of: checked.app, fate, waiting: accepted.waiting)
     return accepted
   }
@@ -160,12 +159,12 @@ final class PushIntake: DecisionFollower, SavedPart {
       guard change == .gone, before?.wasDelivered == true, !undelivered.contains(id) else { continue }
       // After a loss of power the app would get the push again.
       saving.requireDurable()
-      tally.note(Tally.PushFate.delivered)
+      core.tally.note(Tally.PushEnd.delivered)
       // The refresh has prepared the data that the alert is about; after a crash its push comes again.
       if let before { saving.afterCommit { self.show(before.alert, of: before.app) } }
     }
     for push in decision.pushesDropped {
-      tally.note(Tally.PushFate.dropped)
+      core.tally.note(Tally.PushEnd.dropped)
       journal.dropped(push)
       audience.attached.send(
         Wire.AttachEvent(

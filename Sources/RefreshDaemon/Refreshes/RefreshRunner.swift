@@ -25,7 +25,6 @@ final class RefreshRunner: DecisionFollower {
     let saving: Saving
     let transfers: TransferRunner
     let pings: Pings
-    let tally: Tally
   }
 
   init(
@@ -260,7 +259,7 @@ final class RefreshRunner: DecisionFollower {
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
       lastRefreshes.note(stored, of: record.app)
-      parts.tally.note(record)
+      core.tally.note(record)
       ports.journal.ended(record)
       parts.audience.attached.report(stored, of: record.app)
       let runCalls = refreshes.end(record.id)

@@ -28,7 +28,6 @@ final class Saving: DecisionFollower {
 
   private unowned let core: DaemonCore
   private let ports: Ports
-  private let tally: Tally
   private let path: String
   /// Reads the store in time.
   let reads: StoreReads
@@ -62,8 +61,8 @@ final class Saving: DecisionFollower {
   /// The refreshes that have ended and whose tasks the launcher keeps until that is saved.
   private var unreleased: [RefreshID] = []
 
-  init(_ core: DaemonCore, _ ports: Ports, _ tally: Tally, path: String) {
-    (self.core, self.ports, self.tally, self.path) = (core, ports, tally, path)
+  init(_ core: DaemonCore, _ ports: Ports, path: String) {
+    (self.core, self.ports, self.path) = (core, ports, path)
     reads = StoreReads(core, ports.store, path: path)
     reads.silence = { [unowned self] in problem?.code == .unanswered ? problem : nil }
   }
@@ -175,7 +174,7 @@ final class Saving: DecisionFollower {
     case .success(let pushes): known = pushes
     case .failure(let error): problem = error
     }
-    tally.noteWrite(took: beganAt.duration(to: core.now), failed: problem != nil)
+    core.tally.noteWrite(took: beganAt.duration(to: core.now), failed: problem != nil)
     let late = refused
     refused = []
     if problem == nil { for promise in late { promise.storedLate?(known) } }

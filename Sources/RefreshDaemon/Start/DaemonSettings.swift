@@ -120,9 +120,6 @@ private func absolute(_ path: String) throws(ServiceError) -> String {
   return "\(String(cString: directory))/\(path)"
 }
 
-/// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
-///
-/// By hand: swift-argument-parser would stay in the daemon's memory for seven options.
 private struct DaemonOptions {
   var purpose = DaemonSettings.Purpose.run
   var isUserDaemon = false
@@ -131,29 +128,22 @@ private struct DaemonOptions {
   var socket: String?
 
   init(_ arguments: [String]) throws(ServiceError) {
-    var words = arguments.dropFirst()[...]
-    while let word = words.popFirst() {
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      let name = parts[0]
-      var given = parts.count > 1 ? parts[1] : nil
-      func value() throws(ServiceError) -> String {
-        guard let value = given ?? words.popFirst(), !value.isEmpty else {
-          throw ServiceError(.usage, "cannot use \(name) without a value; see refreshd --help")
+    var options = CommandLineOptions(arguments, of: "refreshd")
+    do throws(CommandLineOptions.Mistake) {
+      while let name = try options.next() {
+        switch name {
+        case "--user": isUserDaemon = true
+        case "--config": config = try options.value()
+        case "--state": state = try options.value()
+        case "--socket": socket = try options.value()
+        case "--check": purpose = .check
+        case "--help", "-h": purpose = .help
+        case "--version": purpose = .version
+        default: throw options.unknown
         }
-        given = nil
-        return value
       }
-      switch name {
-      case "--user": isUserDaemon = true
-      case "--config": config = try value()
-      case "--state": state = try value()
-      case "--socket": socket = try value()
-      case "--check": purpose = .check
-      case "--help", "-h": purpose = .help
-      case "--version": purpose = .version
-      default: throw ServiceError(.usage, "cannot use the argument \(word); see refreshd --help")
-      }
-      if given != nil { throw ServiceError(.usage, "cannot use a value with \(name); see refreshd --help") }
+    } catch {
+      throw ServiceError(.usage, error.text)
     }
   }
 }

@@ -33,7 +33,6 @@ final class TransferRunner: DecisionFollower, SavedPart {
     let audience: Audience
     let saving: Saving
     let notices: DesktopNotices
-    let tally: Tally
   }
 
   init(_ known: KnownTransfers, _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ parts: Parts) {
@@ -182,7 +181,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
       progressed.insert(id)
       if transfer.mustLast { parts.saving.requireDurable() }
     case .ended:
-      parts.tally.note(moved: transfer.bytes - transfer.bytesBefore)
+      core.tally.note(moved: transfer.bytes - transfer.bytesBefore)
       // A worker that only removes what is there ends the transfer once more.
       transfer.bytesBefore = transfer.bytes
       progressed.insert(id)
@@ -249,7 +248,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     if result == .done || result == .cancelled { transfer.progress.message = nil }
     known[id] = transfer
     progressed.insert(id)
-    parts.tally.note(result)
+    core.tally.note(result)
     journal.ended(id, of: session.app, result, transfer)
     known.noteEnd(in: session, result)
     let text = core.engine.isDrained(session) ? known.takeWords(of: session) : nil

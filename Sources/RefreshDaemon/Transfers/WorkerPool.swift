@@ -217,7 +217,7 @@ final class WorkerPool {
   /// Sends a worker the next signal of its end: SIGTERM, then SIGKILL.
   private func signalEnd(of worker: Worker) {
     worker.stage = .ending
-    let step = worker.ending.begin(at: core.now) ?? worker.ending.advance(at: core.now)
+    let step = worker.ending.beginOrAdvance(at: core.now)
     if let step { ports.launcher.send(step, to: worker.key) }
     arm(worker)
     if step == .giveUp { giveUp(worker) }

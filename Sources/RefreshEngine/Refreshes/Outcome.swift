@@ -65,6 +65,46 @@ public enum Cause: Hashable, Sendable {
   case lostClient
   /// It was killed because memory ran out: its own bound, or the machine's.
   case outOfMemory
+
+  /// A cause without what comes with it, by its word on disk.
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// The command ended with an exit code.
+    case exit
+    /// The command ended with its `retry_exit` code.
+    case temporary
+    /// A signal ended the command.
+    case signal
+    /// The command could not be started.
+    case spawn
+    /// The task reported failure itself.
+    case reported
+    /// The task was not run.
+    case notRun = "not-run"
+    /// refreshd ended it.
+    case stopped
+    /// The daemon went down.
+    case daemonCrashed = "daemon-crashed"
+    /// The attached process went away.
+    case lostClient = "lost-client"
+    /// Memory ran out.
+    case outOfMemory = "out-of-memory"
+  }
+
+  /// The cause without what comes with it.
+  public var kind: Kind {
+    switch self {
+    case .exit: .exit
+    case .temporary: .temporary
+    case .signal: .signal
+    case .spawn: .spawn
+    case .reported: .reported
+    case .notRun: .notRun
+    case .stopped: .stopped
+    case .daemonCrashed: .daemonCrashed
+    case .lostClient: .lostClient
+    case .outOfMemory: .outOfMemory
+    }
+  }
 }
 
 /// Why refreshd itself ended a refresh.

@@ -72,6 +72,9 @@ public struct TerminationSequence: Hashable, Sendable {
     return .kill
   }
 
+  /// The next step of a sequence that may not have begun; nil when none is due.
+  public mutating func beginOrAdvance(at now: Instant) -> Step? { begin(at: now) ?? advance(at: now) }
+
   /// Shortens the grace: the processes must be gone at an instant, boot clock.
   public mutating func hasten(killBy latest: Instant) {
     guard isBegun, !isKilled, let due = wake else { return }

@@ -49,8 +49,7 @@ struct BridgeSettings: Sendable {
     arguments: [String], environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
   ) throws(PushError) {
     func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
-    var options = BridgeOptions()
-    try options.read(arguments)
+    let options = try BridgeOptions(arguments)
     (purpose, isOfUser) = (options.purpose, options.isOfUser)
     home = variable("HOME") ?? "/"
     if let directory = options.config {
@@ -77,9 +76,6 @@ struct BridgeSettings: Sendable {
   }
 }
 
-/// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
-///
-/// The parser is hand-written, as in refreshd: a library would stay in the memory of a long-running process.
 private struct BridgeOptions {
   var purpose = BridgeSettings.Purpose.run
   var isOfUser = false
@@ -87,28 +83,22 @@ private struct BridgeOptions {
   var state: String?
   var socket: String?
 
-  mutating func read(_ arguments: [String]) throws(PushError) {
-    var rest = arguments.dropFirst()[...]
-    while let argument = rest.popFirst() {
-      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      var given = parts.count > 1 ? parts[1] : nil
-      func value() throws(PushError) -> String {
-        guard let value = given ?? rest.popFirst(), !value.isEmpty else {
-          throw PushError(.usage, "cannot use \(parts[0]) without a value; see refresh-push --help")
+  init(_ arguments: [String]) throws(PushError) {
+    var options = CommandLineOptions(arguments, of: "refresh-push")
+    do throws(CommandLineOptions.Mistake) {
+      while let name = try options.next() {
+        switch name {
+        case "--user": isOfUser = true
+        case "--config": config = try options.value()
+        case "--state": state = try options.value()
+        case "--socket": socket = try options.value()
+        case "--help", "-h": purpose = .help
+        case "--version": purpose = .version
+        default: throw options.unknown
         }
-        given = nil
-        return value
       }
-      switch parts[0] {
-      case "--user": isOfUser = true
-      case "--config": config = try value()
-      case "--state": state = try value()
-      case "--socket": socket = try value()
-      case "--help", "-h": purpose = .help
-      case "--version": purpose = .version
-      default: throw PushError(.usage, "cannot use the argument \(argument); see refresh-push --help")
-      }
-      if given != nil { throw PushError(.usage, "cannot use a value with \(parts[0]); see refresh-push --help") }
+    } catch {
+      throw PushError(.usage, error.text)
     }
   }
 }

@@ -6,19 +6,15 @@ import Systemd
 enum ActivateTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    let failure = Confinement.enter()
-    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.ActivationOrder.self) else {
-      return EX_USAGE
-    }
-    if let failure { return context.end(TaskResult(failure)) }
-    context.endInTime()
-    do throws(SystemdError) {
-      guard let failure = try Activation(of: order.app, within: TaskContext.secondsLeft).run() else {
-        return EXIT_SUCCESS
+    TaskContext.run(Wire.ActivationOrder.self) { order, context in
+      do throws(SystemdError) {
+        guard let failure = try Activation(of: order.app, within: TaskContext.secondsLeft).run() else {
+          return EXIT_SUCCESS
+        }
+        return context.end(TaskResult(failure))
+      } catch {
+        return context.end(TaskResult(TaskFailure(.retry(after: nil), "\(error)")))
       }
-      return context.end(TaskResult(failure))
-    } catch {
-      return context.end(TaskResult(TaskFailure(.retry(after: nil), "\(error)")))
     }
   }
 }

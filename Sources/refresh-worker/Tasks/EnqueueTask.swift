@@ -6,13 +6,7 @@ import Varlink
 enum EnqueueTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    let failure = Confinement.enter()
-    guard let context = TaskContext(), let request = TaskContext.order(as: Wire.Request.self) else {
-      return EX_USAGE
-    }
-    if let failure { return context.end(TaskResult(failure)) }
-    context.endInTime()
-    return context.end(result(of: request, context))
+    TaskContext.run(Wire.Request.self) { request, context in context.end(result(of: request, context)) }
   }
 
   private static func result(of request: Wire.Request, _ context: TaskContext) -> TaskResult {

@@ -7,19 +7,15 @@ import Varlink
 enum FetchTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    let failure = Confinement.enter()
-    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.FetchOrder.self) else {
-      return EX_USAGE
-    }
-    if let failure { return context.end(TaskResult(failure)) }
-    context.endInTime()
-    let terminated = linux_signal_descriptor(SIGTERM)
-    do throws(TaskFailure) {
-      guard let result = try ConditionalFetch(order).run(until: terminated) else { return EX_TEMPFAIL }
-      if let remembered = result.remembered { remember(remembered, of: order.url, context) }
-      return context.end(result)
-    } catch {
-      return context.end(TaskResult(error))
+    TaskContext.run(Wire.FetchOrder.self) { order, context in
+      let terminated = linux_signal_descriptor(SIGTERM)
+      do throws(TaskFailure) {
+        guard let result = try ConditionalFetch(order).run(until: terminated) else { return EX_TEMPFAIL }
+        if let remembered = result.remembered { remember(remembered, of: order.url, context) }
+        return context.end(result)
+      } catch {
+        return context.end(TaskResult(error))
+      }
     }
   }
 

@@ -7,22 +7,18 @@ import Varlink
 enum ReplicationTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    let failure = Confinement.enter()
-    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.ReplicationOrder.self) else {
-      return EX_USAGE
-    }
-    if let failure { return context.end(TaskResult(failure)) }
-    context.endInTime()
-    let terminated = linux_signal_descriptor(SIGTERM)
-    do throws(TaskFailure) {
-      let result = try Replicator(order).run(until: terminated) { progress in
-        logError(progress)
-        tell(progress, context)
+    TaskContext.run(Wire.ReplicationOrder.self) { order, context in
+      let terminated = linux_signal_descriptor(SIGTERM)
+      do throws(TaskFailure) {
+        let result = try Replicator(order).run(until: terminated) { progress in
+          logError(progress)
+          tell(progress, context)
+        }
+        guard let result else { return EX_TEMPFAIL }
+        return context.end(result)
+      } catch {
+        return context.end(TaskResult(error))
       }
-      guard let result else { return EX_TEMPFAIL }
-      return context.end(result)
-    } catch {
-      return context.end(TaskResult(error))
     }
   }
 

@@ -27,10 +27,21 @@ struct TaskContext {
     (self.app, self.trigger, self.socket, self.token) = (app, trigger, socket, token)
   }
 
+  /// Confines the process, reads its order and runs the task in time; returns the exit code.
+  static func run<Order: JSONReadable>(
+    _ type: Order.Type, _ task: (_ order: Order, _ context: TaskContext) -> Int32
+  ) -> Int32 {
+    let failure = Confinement.enter()
+    guard let context = TaskContext(), let order = Self.order(as: type) else { return EX_USAGE }
+    if let failure { return context.end(TaskResult(failure)) }
+    context.endInTime()
+    return task(order, context)
+  }
+
   /// Sets an alarm that ends the process a minute after the deadline of its refresh, the longest grace.
   ///
   /// The daemon normally stops the task before; the alarm is for a daemon that is gone.
-  func endInTime() {
+  private func endInTime() {
     guard Self.secondsLeft < .max else { return }
     alarm(UInt32(clamping: max(1, Self.secondsLeft + 60)))
   }

@@ -7,22 +7,18 @@ import Varlink
 enum UnitTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    let failure = Confinement.enter()
-    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.UnitOrder.self) else {
-      return EX_USAGE
-    }
-    if let failure { return context.end(TaskResult(failure)) }
-    context.endInTime()
-    do throws(SystemdError) {
-      let run = try UnitRun(order)
-      guard let outcome = try run.run() else { return EX_TEMPFAIL }
-      report(run.facts, context)
-      switch outcome {
-      case .exited(let code): return code
-      case .result(let result): return context.end(result)
+    TaskContext.run(Wire.UnitOrder.self) { order, context in
+      do throws(SystemdError) {
+        let run = try UnitRun(order)
+        guard let outcome = try run.run() else { return EX_TEMPFAIL }
+        report(run.facts, context)
+        switch outcome {
+        case .exited(let code): return code
+        case .result(let result): return context.end(result)
+        }
+      } catch {
+        return context.end(TaskResult(TaskFailure(.retry(after: nil), "\(error)")))
       }
-    } catch {
-      return context.end(TaskResult(TaskFailure(.retry(after: nil), "\(error)")))
     }
   }
 

@@ -22,17 +22,11 @@ final class UnitKeeper {
   private static let longestAbsence: Int64 = 10_000_000
   /// How long after a refused return the next try is, unless the unit changes before, in microseconds.
   private static let retry: Int64 = 1_000_000
-  /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
-  private static let patience: Int64 = 25_000_000
 
   private let order: Wire.KeepOrder
   private let link: TaskLink
   private let loop: EventLoop
-  private let bus: Bus
-  /// The path of the unit itself, once the manager has told it.
-  private var path = UnitCalls.unitPath
-  private let isOfMachine: Bool
-  private var facts = UnitFacts()
+  private let unit: FollowedUnit
   /// Whether the unit is to be returned, as the daemon has saved.
   private var isKept: Bool
   private var isReturning: Bool
@@ -45,10 +39,6 @@ final class UnitKeeper {
   private var manager: UInt64?
   private var report = ""
   private var end: End?
-  private var listeners: [BusListener] = []
-  private var changes: BusListener?
-  private var watch: BusWatch?
-  private var call: BusCall?
   private var action: BusCall?
   private var again: TimerSource?
   private var bound: TimerSource?
@@ -57,10 +47,12 @@ final class UnitKeeper {
 
   init(_ order: Wire.KeepOrder, _ link: TaskLink) throws(SystemdError) {
     (self.order, self.link, isKept, isReturning) = (order, link, order.isKept, order.givesBack)
-    isOfMachine = order.manager == .system
     loop = try EventLoop()
-    bus = try Bus(isOfMachine ? .system : .user, on: loop)
+    unit = try FollowedUnit(order.unit, isOfMachine: order.manager == .system, on: loop)
   }
+
+  private var bus: Bus { unit.bus }
+  private var facts: UnitFacts { unit.facts }
 
   /// Keeps the unit until the end.
   func run() throws(SystemdError) -> End {
@@ -68,32 +60,20 @@ final class UnitKeeper {
     bound = try loop.timer { [unowned self] in boundPassed() }
     signal = try loop.onSignal(SIGTERM) { [unowned self] in giveBack() }
     hangup = try loop.watch(link.descriptor, for: .readable) { [unowned self] _ in daemonIsGone() }
-    listeners = [
-      bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
-        if values.count == 3, values[2].text?.isEmpty == false { connected() } else { lost() }
-      }
-    ]
     if isReturning { arm(bound, after: Self.longestAbsence) }
-    watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { lost() } }
+    unit.onConnected = { [unowned self] in bus.send(UnitCalls.subscribe) }
+    unit.onFound = { [unowned self] in found() }
+    unit.onChanged = { [unowned self] in act() }
+    unit.onLost = { [unowned self] in lost() }
+    unit.follow()
     _ = try loop.run()
     return end ?? .returned(trouble: nil)
   }
 
   // MARK: Manager
 
-  private func connected() {
-    bus.send(UnitCalls.subscribe)
-    call = bus.load(order.unit, timeout: Self.patience) { [unowned self] found in
-      guard let found else { return lost() }
-      path = found
-      follow()
-    }
-  }
-
-  private func follow() {
-    changes = bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) }
-    bus.send(UnitCalls.reference(path))
-    call = bus.call(UnitCalls.managerStart, timeout: Self.patience) { [unowned self] answer in
+  private func found() {
+    unit.ask(UnitCalls.managerStart) { [unowned self] answer in
       if case .success(let values) = answer, case .unsigned(let start)? = values.first {
         // Another manager has started the units that it is to run.
         if let manager, manager != start { isKept = false }
@@ -104,11 +84,11 @@ final class UnitKeeper {
   }
 
   private func lost() {
-    call = nil
+    unit.dropQuestion()
     action = nil
     guard bus.state != .connecting else { return }
     // A user without a session has no manager: it starts anew what it is to run.
-    if isReturning, !isOfMachine { return finish(.returned(trouble: nil)) }
+    if isReturning, !unit.isOfMachine { return finish(.returned(trouble: nil)) }
     if isReturning { arm(bound, after: Self.longestAbsence) }
     tell("no service manager")
   }
@@ -121,23 +101,12 @@ final class UnitKeeper {
   /// Reads all properties of the unit, and acts on them.
   private func look() {
     guard bus.state == .connected else { return }
-    call = bus.call(UnitCalls.properties(path), timeout: Self.patience) { [unowned self] answer in
-      switch answer {
-      case .success(let values):
-        facts.apply(values.first?.entries ?? [:])
-        act()
-      case .failure(let error) where error.isNobodyThere || bus.state != .connected: lost()
-      case .failure(let error):
-        if isReturning { return finish(.failed("cannot look at \(order.unit): \(error)")) }
-        tell("cannot look at it: \(error)")
-      }
+    unit.look { [unowned self] in
+      act()
+    } failed: { [unowned self] error in
+      if isReturning { return finish(.failed("cannot look at \(order.unit): \(error)")) }
+      tell("cannot look at it: \(error)")
     }
-  }
-
-  private func changed(_ values: [BusValue]) {
-    guard values.count == 3, let news = values[1].entries else { return }
-    facts.apply(news)
-    if values[0].text == UnitCalls.unit { act() }
   }
 
   // MARK: Keep
@@ -173,7 +142,7 @@ final class UnitKeeper {
     let wasKept = isKept
     isKept = true
     guard tell(text) else { return isKept = wasKept }
-    action = bus.call(method, timeout: Self.patience) { [unowned self] answer in
+    action = bus.call(method, timeout: FollowedUnit.patience) { [unowned self] answer in
       action = nil
       if case .failure(let error) = answer, bus.state == .connected, !error.isWithoutAnswer {
         isKept = wasKept
@@ -212,7 +181,8 @@ final class UnitKeeper {
   private func giveBack() {
     guard !isReturning else { return }
     isReturning = true
-    (call, action) = (nil, nil)
+    unit.dropQuestion()
+    action = nil
     arm(bound, after: Self.longestAbsence)
     if bus.state == .connected { look() } else { lost() }
   }
@@ -228,7 +198,7 @@ final class UnitKeeper {
   }
 
   private func finish(by method: BusMethod, _ verb: String) {
-    action = bus.call(method, timeout: Self.patience) { [unowned self] answer in
+    action = bus.call(method, timeout: FollowedUnit.patience) { [unowned self] answer in
       action = nil
       guard case .failure(let error) = answer else { return finish(.returned(trouble: nil)) }
       guard bus.state == .connected, !error.isNobodyThere else { return lost() }

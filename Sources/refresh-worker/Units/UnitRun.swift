@@ -14,8 +14,6 @@ final class UnitRun {
   private static let drain: Int64 = 200_000
   /// How long after the first process of a run systemd notes its beginning at the latest, in microseconds.
   private static let longestUntilNoted: UInt64 = 1_000_000
-  /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
-  private static let patience: Int64 = 25_000_000
 
   private enum Step {
     /// The manager is not reached yet.
@@ -30,12 +28,10 @@ final class UnitRun {
     case draining(UnitOutcome)
   }
 
-  private(set) var facts = UnitFacts()
+  var facts: UnitFacts { unit.facts }
   private let order: Wire.UnitOrder
   private let loop: EventLoop
-  private let bus: Bus
-  /// The path of the unit itself, once the manager has told it.
-  private var path = UnitCalls.unitPath
+  private let unit: FollowedUnit
   private var step = Step.connecting
   /// Whether this task began the run, and so ends it when it is asked to end.
   private var isOurs = false
@@ -51,23 +47,17 @@ final class UnitRun {
   private var job: String?
   private var jobResult: String?
   private var outcome: UnitOutcome?
-  private var listeners: [BusListener] = []
-  private var changes: BusListener?
-  private var watch: BusWatch?
-  private var call: BusCall?
+  private var jobs: BusListener?
   private var timer: TimerSource?
   private var signal: SignalSource?
   private var journal: JournalReader?
   /// Whether the journal has the manager's message that the run is over.
   private var isInJournal = false
 
-  private let isOfMachine: Bool
-
   init(_ order: Wire.UnitOrder) throws(SystemdError) {
     self.order = order
-    isOfMachine = order.manager == .system
     loop = try EventLoop()
-    bus = try Bus(isOfMachine ? .system : .user, on: loop)
+    unit = try FollowedUnit(order.unit, isOfMachine: order.manager == .system, on: loop)
   }
 
   /// Follows the unit until its run is over; nil if the task was asked to end before.
@@ -75,34 +65,23 @@ final class UnitRun {
     ShownLines.open()
     timer = try loop.timer { [unowned self] in timeIsUp() }
     signal = try loop.onSignal(SIGTERM) { [unowned self] in end() }
-    listeners = [
-      bus.listen(to: UnitCalls.jobRemoved) { [unowned self] in removed($0) },
-      bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
-        // A manager that has re-executed itself does not report the changes since.
-        if values.count == 3, values[2].text?.isEmpty == false { connected() } else { lost() }
-      },
-    ]
-    watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { lost() } }
+    jobs = unit.bus.listen(to: UnitCalls.jobRemoved) { [unowned self] in removed($0) }
+    unit.onConnected = { [unowned self] in
+      timer?.disarm()
+      isStopping = false
+    }
+    unit.onFound = { [unowned self] in found() }
+    // Before the start, and after the end of the run, changes say nothing.
+    unit.onChanged = { [unowned self] in if case .running = step { advance() } }
+    unit.onLost = { [unowned self] in lost() }
+    unit.follow()
     _ = try loop.run()
     return outcome
   }
 
   // MARK: Manager
 
-  private func connected() {
-    timer?.disarm()
-    isStopping = false
-    call = bus.load(order.unit, timeout: Self.patience) { [unowned self] found in
-      guard let found else { return lost() }
-      path = found
-      follow()
-    }
-  }
-
-  private func follow() {
-    changes = bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) }
-    // The reference keeps the unit in memory, and has the manager send its changes.
-    bus.send(UnitCalls.reference(path))
+  private func found() {
     switch step {
     case .connecting, .looking:
       step = .looking
@@ -116,29 +95,24 @@ final class UnitRun {
     if case .draining = step { return }
     timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestAbsence, accuracy: 1_000_000)
     // A user's manager is there or not; only the machine's is away for a moment.
-    if case .connecting = step, case .absent(let reason) = bus.state { giveUp(reason) }
+    if case .connecting = step, case .absent(let reason) = unit.bus.state { giveUp(reason) }
   }
 
   private func timeIsUp() {
     if case .draining(let outcome) = step { return finish(outcome) }
-    giveUp("none answers on the \(bus.address.name)")
+    giveUp("none answers on the \(unit.bus.address.name)")
   }
 
   private func giveUp(_ reason: String) {
-    let remedy = isOfMachine ? "" : "; it is there while the user is logged in, or lingers (loginctl enable-linger)"
+    let remedy =
+      unit.isOfMachine ? "" : "; it is there while the user is logged in, or lingers (loginctl enable-linger)"
     conclude(TaskFailure(.retry(after: nil), "cannot reach the service manager for \(order.unit): \(reason)\(remedy)"))
   }
 
   /// Reads all properties of the unit.
   private func look(then next: @escaping () -> Void) {
-    call = bus.call(UnitCalls.properties(path), timeout: Self.patience) { [unowned self] answer in
-      switch answer {
-      case .success(let values):
-        facts.apply(values.first?.entries ?? [:])
-        next()
-      case .failure(let error) where error.isNobodyThere || bus.state != .connected: lost()
-      case .failure(let error): conclude(TaskFailure(.retry(after: nil), "cannot look at \(order.unit): \(error)"))
-      }
+    unit.look(then: next) { [unowned self] error in
+      conclude(TaskFailure(.retry(after: nil), "cannot look at \(order.unit): \(error)"))
     }
   }
 
@@ -146,7 +120,7 @@ final class UnitRun {
 
   private func begin() {
     if isAskedToEnd { return loop.exit(0) }
-    if let obstacle = facts.obstacle(to: order.unit, isOfMachine: isOfMachine) {
+    if let obstacle = facts.obstacle(to: order.unit, isOfMachine: unit.isOfMachine) {
       return conclude(TaskFailure(.failed, obstacle))
     }
     if !facts.isAtRest, facts.activeState != "deactivating" {
@@ -160,12 +134,12 @@ final class UnitRun {
     step = .starting
     isOurs = true
     orderedAt = UInt64(clamping: EventLoop.wallMicroseconds())
-    call = bus.call(UnitCalls.start(order.unit), timeout: Self.patience) { [unowned self] answer in
+    unit.ask(UnitCalls.start(order.unit)) { [unowned self] answer in
       switch answer {
       case .success(let values):
         job = values.first?.text
         look { [unowned self] in resume() }
-      case .failure(let error) where error.isNobodyThere || bus.state != .connected: lost()
+      case .failure(let error) where error.isNobodyThere || unit.bus.state != .connected: lost()
       case .failure(let error): refused(error)
       }
     }
@@ -176,20 +150,13 @@ final class UnitRun {
     guard error.isRefusal else {
       return conclude(TaskFailure(.failed, "cannot start \(order.unit): the service manager refuses: \(error)"))
     }
-    let who = isOfMachine ? "the machine's service manager" : "the user's service manager"
+    let who = unit.isOfMachine ? "the machine's service manager" : "the user's service manager"
     conclude(TaskFailure(.failed, "cannot start \(order.unit): \(who) does not allow it to this user: \(error)"))
   }
 
   private func resume() {
     step = .running
     advance()
-  }
-
-  private func changed(_ values: [BusValue]) {
-    guard values.count == 3, let news = values[1].entries else { return }
-    facts.apply(news)
-    // systemd sends the properties of the service first and those of the unit last, so now all have arrived.
-    if values[0].text == UnitCalls.unit, case .running = step { advance() }
   }
 
   private func removed(_ values: [BusValue]) {
@@ -223,9 +190,9 @@ final class UnitRun {
     // run after another, and the lines of the earlier ones have been shown.
     let begun = orderedAt ?? facts.start - min(facts.start, Self.longestUntilNoted)
     let start = max(begun, journal.map { $0.newest + 1 } ?? 0)
-    let unit = isOfMachine ? facts.id : nil
+    let ownName = unit.isOfMachine ? facts.id : nil
     do throws(SystemdError) {
-      journal = try JournalReader(invocation: facts.invocation, unit: unit, since: start, on: loop) {
+      journal = try JournalReader(invocation: facts.invocation, unit: ownName, since: start, on: loop) {
         ShownLines.write($0)
       } onEnd: { [unowned self] in
         isInJournal = true
@@ -253,7 +220,7 @@ final class UnitRun {
     guard isOurs else { return loop.exit(0) }
     guard !isStopping else { return }
     isStopping = true
-    bus.send(UnitCalls.stop(order.unit))
+    unit.bus.send(UnitCalls.stop(order.unit))
   }
 
   private func conclude(_ failure: TaskFailure) { conclude(.result(TaskResult(failure))) }

@@ -10,7 +10,7 @@ struct CompleteCommand: ParsableCommand {
   @Argument(help: "The outcome of the task.")
   var outcome: EnumArgument<Wire.Outcome>
 
-  @Option(help: "One line for the history.")
+  @Option(help: "A line for the history.")
   var message: String?
 
   @Option(

@@ -7,9 +7,9 @@ struct TopCommand: ParsableCommand {
     commandName: "top", abstract: "Show the apps on a live screen, and switch them by keys.",
     discussion: """
       Keys: the arrows select an app, w explains its next refresh, r refreshes it now, d disables and enables it, f \
-      marks it as in the foreground or the background, p pauses all apps for the rest of the day or resumes, / filters, \
-      ? shows all keys, q quits. The same key undoes what it did. The screen follows the daemon, also after a restart \
-      of it.
+      marks it as in the foreground or the background, p pauses all apps for the rest of the day or resumes. \
+      Other keys: / filters, ? shows all keys, q quits. The same key undoes what it did. The screen follows the \
+      daemon, also after a restart of it.
 
       With --plain nothing moves, for screen readers: it prints the list once for each connection to the daemon, then \
       one line for each event, until Ctrl-C. So it does also without a terminal for input and output, and with \

@@ -23,7 +23,7 @@ struct TimelinePicture {
 
   var text: String {
     var document = SVGText(
-      width: Self.width, height: height, title: "What refreshd did and will do",
+      width: Self.width, height: height, title: "Past and planned refreshes",
       description: timeline.sentence, style: Self.style)
     draw(into: &document)
     return document.text

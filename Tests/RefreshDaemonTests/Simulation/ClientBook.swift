@@ -102,7 +102,7 @@ final class ClientBook {
   /// A worker's report is answered: it may forget it.
   func reported(_ id: TransferID, isDone: Bool) {
     guard isDone, let daemon = world.life?.daemon else { return }
-    if world.fault == .countsBytesTwice { daemon.tally.note(moved: 1_000_000) }
+    if world.fault == .countsBytesTwice { daemon.core.tally.note(moved: 1_000_000) }
     guard daemon.saving.problem == nil, let state = world.disk.synced.transfers[id]?.state, !state.isEnded else {
       return
     }
@@ -163,8 +163,8 @@ final class ClientBook {
         fail(.phaseEndsWithLease, "\(app) is in the \(phase) with \(leases.values.count { $0 == app }) leases")
       }
     }
-    if daemon.tally.moved > world.workers.moved {
-      fail(.bytesAreCountedOnce, "\(daemon.tally.moved) bytes are counted of \(world.workers.moved)")
+    if daemon.core.tally.moved > world.workers.moved {
+      fail(.bytesAreCountedOnce, "\(daemon.core.tally.moved) bytes are counted of \(world.workers.moved)")
     }
   }
 

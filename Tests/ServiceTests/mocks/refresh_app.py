@@ -1,8 +1,12 @@
 """An app of GLib that the session bus starts, org.example.Notes: its action `refresh` is what MODE says.
 
-ends: does its work and ends; stays: goes on; attaches: performs the refresh as an attached process, and ends;
-late: attaches after its answer, and goes on;
-leaves: attaches, takes the refresh and ends without a word; other: has no such action; crashes: ends before it answers.
+- ends: does its work and ends
+- stays: goes on
+- attaches: performs the refresh as an attached process, and ends
+- late: attaches after its answer, and goes on
+- leaves: attaches, takes the refresh and ends without a word
+- other: has no such action
+- crashes: ends before it answers
 """
 
 import json

@@ -1,7 +1,7 @@
 """CouchDB for the tests of the task kind `replicate`: a stand-in, or a real one at REFRESHD_COUCHDB_URL.
 
-The stand-in's answers about databases and documents are those of captures/, which were taken from CouchDB 3.4.3. Those of
-_replicate and _active_tasks follow the documentation of CouchDB 3.4 (replication/protocol, api/server/common). A test works
+The stand-in's answers about databases and documents are those of captures/, which were taken from CouchDB 3.4.3. The
+ones of _replicate and _active_tasks follow the documentation of CouchDB 3.4 (replication/protocol, api/server/common). A test works
 with both through HTTP only; what a real server does not do on demand (`stand_in`) is tested with the stand-in alone.
 """
 

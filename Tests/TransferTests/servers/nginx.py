@@ -1,12 +1,12 @@
 """nginx as Debian has it, on three ports: plain, plain as another origin, and TLS with HTTP/2.
 
-/files/       ranges, strong ETag                      /slow/     the same, 200 kB/s
-/norange/     Range is ignored                         /noetag/   Last-Modified only
-/gzip/        gzip where it is accepted: weak ETag, no ranges
-/r301/ /r302/ to /files/, the latter on the other origin           /loop     to itself
-/s503         Retry-After: 3                           /s429      Retry-After: a date in an hour
-/s404 /s403   so                                       /auth/     Basic, ann:secret
-/uploads/     PUT, DELETE
+    /files/       ranges, strong ETag                      /slow/     the same, 200 kB/s
+    /norange/     Range is ignored                         /noetag/   Last-Modified only
+    /gzip/        gzip where it is accepted: weak ETag, no ranges
+    /r301/ /r302/ to /files/, the latter on the other origin           /loop     to itself
+    /s503         Retry-After: 3                           /s429      Retry-After: a date in an hour
+    /s404 /s403   so                                       /auth/     Basic, ann:secret
+    /uploads/     PUT, DELETE
 """
 
 import email.utils

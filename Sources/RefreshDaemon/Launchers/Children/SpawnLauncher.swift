@@ -24,8 +24,7 @@ final class SpawnLauncher: Launcher {
   private var tasks: [TaskKey: SpawnedTask] = [:]
   /// The tasks of a previous daemon whose processes no signal ends.
   private var lingering: [TaskKey: LingeringProcesses] = [:]
-  private var failing: [TaskKey] = []
-  private var failures: TimerSource?
+  private var failedStarts: FailedStarts?
   /// The units of a previous daemon that used a service manager.
   private let left: LeftUnits?
 
@@ -50,7 +49,7 @@ final class SpawnLauncher: Launcher {
     self.left = left
     spawner = try Spawner()
     fingerprints = try FingerprintReader(on: loop)
-    failures = try loop.timer { [unowned self] in reportFailures() }
+    failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
   }
 
   // MARK: Launcher
@@ -184,17 +183,12 @@ final class SpawnLauncher: Launcher {
 
   private func fail(_ task: SpawnedTask, _ sentence: String) {
     task.state = .failing(sentence)
-    failing.append(task.launch.key)
-    failures?.arm(at: 0, accuracy: 1)
+    failedStarts?.add(task.launch.key)
   }
 
-  private func reportFailures() {
-    let keys = failing
-    failing = []
-    for key in keys {
-      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
-      report(key, TaskEnd(exit: .notStarted(sentence)))
-    }
+  private func reportFailure(of key: TaskKey) {
+    guard case .failing(let sentence) = tasks[key]?.state else { return }
+    report(key, TaskEnd(exit: .notStarted(sentence)))
   }
 
   // MARK: End

@@ -1,6 +1,7 @@
 import Glibc
 import RefreshConfig
 import RefreshEngine
+import RefreshStore
 import Systemd
 
 /// Has paths looked at on threads, one at a time for each user, and answers on the loop within a bound.
@@ -16,6 +17,9 @@ final class OwnersLooks<Look: Sendable> {
   private static var mostLanes: Int { 16 }
   /// The hanging threads of one user, and of all, from which on no further one is started.
   private static var mostGivenUp: (ofUser: Int, ofAll: Int) { (2, 32) }
+
+  /// Address space of a thread's stack; a walk needs a tenth of it.
+  private static var stackBytes: Int { 256 * 1024 }
 
   private struct Question {
     let number: UInt64
@@ -95,7 +99,9 @@ final class OwnersLooks<Look: Sendable> {
       let left = max(0, question.end - EventLoop.bootMicroseconds())
       let bounds = TreeWalk.WalkBounds(end: EventLoop.monotonicMicroseconds() + left)
       let (number, work, answers) = (question.number, question.work, answers)
-      guard LookThread.begin({ answers.add(number, work(bounds)) }) else { continue }
+      // A thread that hangs in the kernel cannot be ended, only forgotten: it may not be one that others wait for.
+      let hasThread = DetachedThread.begin(stackBytes: Self.stackBytes) { answers.add(number, work(bounds)) }
+      guard hasThread else { continue }
       lanes[user]?.isOpen = true
       open += 1
     }

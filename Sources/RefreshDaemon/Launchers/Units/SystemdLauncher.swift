@@ -41,10 +41,7 @@ final class SystemdLauncher: Launcher {
   var stopping: BusCall?
   /// The question why the daemon stops.
   private var occasion: StopQuestion?
-  /// The tasks that cannot start, until that is reported.
-  var failing: [TaskKey] = []
-  /// Reports them in the next turn of the loop.
-  var failures: TimerSource?
+  var failedStarts: FailedStarts?
 
   /// The service manager, names and folders of a launcher.
   struct Setup {
@@ -68,7 +65,7 @@ final class SystemdLauncher: Launcher {
     self.setup = setup
     bus = try Bus(setup.bus, on: loop)
     fingerprints = try FingerprintReader(on: loop)
-    failures = try loop.timer { [unowned self] in reportFailures() }
+    failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
     restarts = bus.listen(to: .ownerChanged(of: ServiceManager.name)) { [unowned self] values in
       // A manager that has re-executed itself does not report the changes since.
       if values.count == 3, values[2].text?.isEmpty == false { listUnits() }

@@ -110,18 +110,13 @@ extension SystemdLauncher {
   func fail(_ task: SystemdTask, _ sentence: String) {
     task.state = .failing(sentence)
     task.call = nil
-    failing.append(task.key)
-    failures?.arm(at: 0, accuracy: 1)
+    failedStarts?.add(task.key)
   }
 
-  /// Reports the tasks that cannot start.
-  func reportFailures() {
-    let keys = failing
-    failing = []
-    for key in keys {
-      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
-      // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
-      report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
-    }
+  /// Reports that a task cannot start, if that was its state until now.
+  func reportFailure(of key: TaskKey) {
+    guard let task = tasks[key], case .failing(let sentence) = task.state else { return }
+    // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
+    report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
   }
 }

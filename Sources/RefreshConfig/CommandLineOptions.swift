@@ -1,0 +1,44 @@
+/// The options of a program's command line, one after the other: `--name`, `--name VALUE` or `--name=VALUE`.
+///
+/// By hand: swift-argument-parser would stay in the memory of programs that run for long, for a handful of options.
+public struct CommandLineOptions {
+  /// A mistake in the options.
+  public struct Mistake: Error {
+    /// The mistake and the remedy, for a person.
+    public let text: String
+  }
+
+  private let program: String
+  private var words: ArraySlice<String>
+  private var word = ""
+  private var name = ""
+  private var given: String?
+
+  /// Begins to read; `arguments[0]` is the program's name as it was called, and `program` the one for messages.
+  public init(_ arguments: [String], of program: String) {
+    (self.program, words) = (program, arguments.dropFirst())
+  }
+
+  /// The name of the next option, or nil after the last one.
+  public mutating func next() throws(Mistake) -> String? {
+    if given != nil { throw mistake("cannot use a value with \(name)") }
+    guard let next = words.popFirst() else { return nil }
+    let parts = next.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    (word, name, given) = (next, parts[0], parts.count > 1 ? parts[1] : nil)
+    return name
+  }
+
+  /// The value of the option.
+  public mutating func value() throws(Mistake) -> String {
+    guard let value = given ?? words.popFirst(), !value.isEmpty else {
+      throw mistake("cannot use \(name) without a value")
+    }
+    given = nil
+    return value
+  }
+
+  /// The mistake of an option that the program does not have.
+  public var unknown: Mistake { mistake("cannot use the argument \(word)") }
+
+  private func mistake(_ text: String) -> Mistake { Mistake(text: "\(text); see \(program) --help") }
+}

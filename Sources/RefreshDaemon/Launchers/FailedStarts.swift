@@ -1,0 +1,21 @@
+import RefreshEngine
+import Systemd
+
+/// The tasks that cannot start, each reported in the next turn of the loop: nobody hears of an end before `start` returns.
+final class FailedStarts {
+  private var keys: [TaskKey] = []
+  private var timer: TimerSource?
+
+  init(on loop: EventLoop, report: @escaping (TaskKey) -> Void) throws(SystemdError) {
+    timer = try loop.timer { [unowned self] in
+      let due = keys
+      keys = []
+      for key in due { report(key) }
+    }
+  }
+
+  func add(_ key: TaskKey) {
+    keys.append(key)
+    timer?.arm(at: 0, accuracy: 1)
+  }
+}
