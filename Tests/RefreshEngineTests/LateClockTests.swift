@@ -43,6 +43,14 @@ import Testing
     #expect(engine.state(of: todo)?.freshAt == before.freshAt)
   }
 
+  @Test mutating func `A refresh that starts in the moment of the restoration keeps its start`() throws {
+    _ = engine.handle(.requested(todo, .manual), at: Self.boot)
+    let running = try #require(engine.state(of: todo)?.running)
+    _ = step(toDaysAfterTheSave: 3, at: 20)
+    #expect(engine.state(of: todo)?.running == running)
+    #expect(engine.state(of: todo)?.lastStart == Self.boot)
+  }
+
   // MARK: - Times ahead
 
   /// A time that was restored a day ahead or set a day ahead since, and how far ahead it is after the first large step.

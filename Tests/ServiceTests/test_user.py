@@ -1,5 +1,6 @@
 """A user's own daemon, under the user's own service manager."""
 
+import contextlib
 import pathlib
 import subprocess
 
@@ -7,6 +8,7 @@ import pytest
 
 from gate import Gate
 from service import TODO, app, as_user
+from waiting import Bound
 
 HOME = pathlib.Path("/home/anna")
 IDS = [f"org.example.app{number}" for number in range(20)]
@@ -83,10 +85,9 @@ def test_the_first_call_starts_the_users_daemon_with_files_in_the_users_home(ann
     assert "answers on the user bus" in anna.refreshctl("status").stdout
 
 
-def test_a_daemon_that_starts_before_its_bus_waits_for_it(anna):
-    """Its tasks would inherit the restrictions of its unit, and its apps' sandboxes would be lost."""
-    command = "touch probe 2> /dev/null && echo wrote || echo refused"
-    anna.write("apps.d/todo.toml", app(command, deadline="5min") + '[sandbox]\nProtectHome = "read-only"\n')
+@contextlib.contextmanager
+def started_before_its_bus(anna):
+    """Her daemon, which has started while she has no bus; the bus comes at the end of the block."""
     # Without her bus, her manager is reached on its own socket.
     own = lambda *arguments: as_user("anna", f"XDG_RUNTIME_DIR={anna.runtime}", "systemctl", "--user", *arguments)  # noqa: E731
     try:
@@ -96,16 +97,45 @@ def test_a_daemon_that_starts_before_its_bus_waits_for_it(anna):
         assert started.returncode == 0, started.stderr
         status = anna.refreshctl("status").stdout
         assert "systemd (" in status and "No task can be started" in status and "All is well" not in status
-        client = subprocess.Popen(
-            ["runuser", "--login", "anna", "--command", f"XDG_RUNTIME_DIR={anna.runtime} refreshctl run {TODO}"],
-            stdout=subprocess.PIPE, text=True,
-        )
+        yield
     finally:
         own("unmask", "--runtime", "dbus.socket", "dbus.service")
         own("daemon-reload")
         own("start", "dbus.socket")
+
+
+def test_a_daemon_that_starts_before_its_bus_waits_for_it(anna):
+    """Its tasks would inherit the restrictions of its unit, and its apps' sandboxes would be lost."""
+    command = "touch probe 2> /dev/null && echo wrote || echo refused"
+    anna.write("apps.d/todo.toml", app(command, deadline="5min") + '[sandbox]\nProtectHome = "read-only"\n')
+    with started_before_its_bus(anna):
+        client = subprocess.Popen(
+            ["runuser", "--login", "anna", "--command", f"XDG_RUNTIME_DIR={anna.runtime} refreshctl run {TODO}"],
+            stdout=subprocess.PIPE, text=True,
+        )
     assert "refused" in client.communicate(timeout=120)[0]
     assert "All is well" in anna.refreshctl("status").stdout
+
+
+def test_a_transfer_of_a_daemon_that_starts_before_its_bus_waits_for_it(anna, misbehaving):
+    """It says so, keeps no call waiting, and ends well once the bus is there."""
+    anna.write("refreshd.toml", 'settle = "0s"\n')
+    anna.write("apps.d/todo.toml", app("cat"))
+    path = HOME / "got"
+    with started_before_its_bus(anna):
+        url = misbehaving.url("plain", 300_000)
+        answer = anna.refreshctl("download", TODO, url, "--to", str(path), "--network", "none")
+        assert answer.returncode == 0, answer.stderr
+        status = " ".join(anna.refreshctl("status").stdout.split())
+        assert "refreshes wait for it until their deadlines, and transfers until it answers." in status
+        assert "starting" in anna.refreshctl("transfers").stdout
+        assert misbehaving.of("plain") == [] and not path.exists()
+    bound = Bound()
+    while '"ended"' not in (answer := anna.refreshctl("transfers", "--json").stdout):
+        assert bound.left, answer
+    assert '"done"' in answer and path.stat().st_size == 300_000
+    assert "All is well" in anna.refreshctl("status").stdout
+    path.unlink()
 
 
 @pytest.mark.parametrize("time", range(2))

@@ -36,8 +36,23 @@ import Testing
         running: Wire.Running(id: "12-346", trigger: .manual, startedMicroseconds: noon - span(s: 3))),
       "Todo (org.example.todo) is in the background and is being refreshed: 12-346, manual, started 3 s ago."
     ),
+    (
+      details(verdict: .refreshing, running: stuck(pids: [4711, 4712])),
+      "Todo (org.example.todo) is in the background. Its refresh 12-346, started 3 s ago, does not end: process 4711, "
+        + "4712 waits in the kernel and did not end after SIGKILL. It is refreshed again when that has ended."
+    ),
+    (
+      details(verdict: .refreshing, running: stuck(pids: [])),
+      "Todo (org.example.todo) is in the background. Its refresh 12-346, started 3 s ago, does not end: a process of it "
+        + "waits in the kernel and did not end after SIGKILL. It is refreshed again when that has ended."
+    ),
     (details(verdict: .ready), "Todo (org.example.todo) is in the background. It is refreshed now."),
   ]
+
+  private static func stuck(pids: [Int]) -> Wire.Running {
+    Wire.Running(
+      id: "12-346", trigger: .manual, startedMicroseconds: noon - span(s: 3), isStuck: true, stuckPids: pids)
+  }
 
   @Test(arguments: apps) func theStateOfAnAppIsASentence(_ app: Wire.AppDetails, _ sentence: String) {
     #expect(screen().sentence(app) == sentence)
@@ -58,6 +73,23 @@ import Testing
         "The store cannot be written (no space left on device); the daemon keeps its state in memory only."))
     let silent = screen().sentence(status(store: "the disk has not answered for 2 s", isSilent: true))
     #expect(silent.contains("(the disk has not answered for 2 s); nothing new starts until it answers."))
+  }
+
+  @Test func theStatusNamesWhatNoSignalEnds() {
+    let stuck = [
+      Wire.StuckRefresh(app: "a.b", refresh: "1-2", pids: [4711, 4712]),
+      Wire.StuckRefresh(app: "a.c", refresh: "1-3", pids: []),
+    ]
+    #expect(
+      screen().sentence(status(stuck: stuck)).hasSuffix(
+        "start 12. No signal ends the refresh of a.b (process 4711, 4712), a.c: it waits in the kernel."))
+  }
+
+  @Test func theStatusSaysWhatWaitsWhileNoTaskCanBeStarted() {
+    #expect(
+      screen().sentence(status(launcherProblem: "no bus")).hasSuffix(
+        "No task can be started (no bus); refreshes wait for it until their deadlines, and transfers until it answers.")
+    )
   }
 
   @Test func theStatusSaysWhatStartsNextOrWhyNothingDoes() {
@@ -152,7 +184,8 @@ import Testing
 
   private func status(
     problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil,
-    next: Wire.NextRefresh? = nil, isBridgeMissing: Bool? = nil, guards: [Wire.Guard]? = nil
+    next: Wire.NextRefresh? = nil, stuck: [Wire.StuckRefresh]? = nil, isBridgeMissing: Bool? = nil,
+    launcherProblem: String? = nil, guards: [Wire.Guard]? = nil
   ) -> Wire.DaemonStatus {
     Wire.DaemonStatus(
       version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
@@ -161,7 +194,7 @@ import Testing
       configuration: Wire.ConfigurationState(
         directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems,
         held: held),
-      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent),
-      isBridgeMissing: isBridgeMissing, guards: guards)
+      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent), stuck: stuck,
+      isBridgeMissing: isBridgeMissing, launcherProblem: launcherProblem, guards: guards)
   }
 }

@@ -70,10 +70,13 @@ public struct LateClock: Hashable, Sendable {
 extension AppState {
   /// The state after the time off; a plan is still the restored one if nothing has run since.
   ///
-  /// A refresh that has started at a restored instant has started in this boot.
+  /// A refresh that has started at a restored instant, or in the moment of the restoration, has started in this boot.
   public func passed(_ off: Duration, _ late: LateClock, restored: Set<Instant>? = nil) -> AppState {
     var state = moved(late.passing(off), ahead: late.passing(off, restored: restored))
-    let hasRun = lastStart.map { $0 > late.restoredAt } ?? false
+    var hasRun = lastStart.map { $0 > late.restoredAt } ?? false
+    if let running, running.at >= late.restoredAt {
+      (state.running, state.lastStart, hasRun) = (running, lastStart, true)
+    }
     state.planned = hasRun ? planned : planned.map { $0 - off }
     return state
   }

@@ -61,7 +61,9 @@ extension Screen {
       troubles.append("The store cannot be written (\(printable(problem))); \(effect).")
     }
     if let problem = daemon.launcherProblem {
-      troubles.append("No task can be started (\(printable(problem))); refreshes wait for it until their deadlines.")
+      troubles.append(
+        "No task can be started (\(printable(problem))); refreshes wait for it until their deadlines, and transfers "
+          + "until it answers.")
     }
     if let stuck = daemon.stuck, !stuck.isEmpty {
       let names = stuck.map { stuck in
