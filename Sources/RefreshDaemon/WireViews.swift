@@ -24,6 +24,9 @@ extension RefreshRecord {
   var message: String {
     let said = tasks.first { $0.outcome == outcome }?.message ?? ""
     guard case .failed(let cause) = outcome else { return said }
+    if let lost = tasks.lazy.compactMap(\.lostConstraint).first, case .stopped(.constraintLost) = cause {
+      return "stopped: \(lost)"
+    }
     return said.isEmpty || said == cause.text ? cause.text : "\(cause.text) (\(said))"
   }
 }
@@ -40,8 +43,9 @@ extension Wire.RefreshTask {
 extension Wire.LastRefresh {
   init(_ refresh: StoredRefresh) {
     let lost = refresh.tasks.lazy.compactMap(\.lostConstraint).first
+    let cause = Wire.Cause(refresh.outcome, lost: lost)
     self.init(
-      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, lost: lost)?.text,
+      outcome: Wire.Outcome(refresh.outcome), cause: cause?.text, stopReason: cause?.stopReason,
       endedMicroseconds: refresh.startedWallMicroseconds + refresh.duration.inMicroseconds)
   }
 }
