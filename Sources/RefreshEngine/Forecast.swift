@@ -28,6 +28,14 @@ public struct Forecast: Sendable {
     public var verdict: Verdict
   }
 
+  /// The holds of a guard from a moment on.
+  public struct GuardChange: Hashable, Sendable {
+    /// From when on, boot clock.
+    public var from: Instant
+    /// The holds; empty while the unit may run.
+    public var holds: [Hold]
+  }
+
   /// The most starts that a forecast lists: an interval of seconds gives more than a person reads.
   public static let mostStarts = 5_000
   /// The most wakes and starts that are computed, those of other apps included; then the other apps are left out.
@@ -45,6 +53,8 @@ public struct Forecast: Sendable {
   public private(set) var pushes: [(app: AppID, pushes: [WaitingPush])] = []
   /// The transfers that are held at the end, with their holds, by id.
   public private(set) var transfers: [(policy: TransferPolicy, id: TransferID, verdict: TransferVerdict)] = []
+  /// Each guard, by id of the app: what keeps its unit now, and each change of that, in order of time.
+  public private(set) var guards: [(app: AppID, changes: [GuardChange])] = []
   /// The wakes that start something, in order of time.
   public private(set) var wakes: [Wake] = []
   /// The apps that do not start until the end, in order of id.
@@ -63,9 +73,12 @@ public struct Forecast: Sendable {
     var window = Window(earliest: now, latest: now)
     var (listed, workedOut) = (0, 0)
     var started: Set<AppID> = []
+    guards = engine.configuredApps.filter { apps?.contains($0) != false && engine.guardState(of: $0) != nil }
+      .map { ($0, []) }
     while window.earliest <= end {
       let starts = engine.starts(at: window.earliest, atMost: Self.mostWorkedOut - workedOut)
       let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
+      noteGuards(of: engine, at: window.earliest)
       if !asked.isEmpty { wakes.append(Wake(window: window, starts: Array(asked.prefix(Self.mostStarts - listed)))) }
       started.formUnion(asked.map(\.app))
       listed += asked.count
@@ -97,6 +110,16 @@ public struct Forecast: Sendable {
       if let verdict = engine.transferVerdict(on: id, at: end), case .held = verdict {
         transfers.append((policy, id, verdict))
       }
+    }
+  }
+
+  private mutating func noteGuards(of engine: Engine, at now: Instant) {
+    for index in guards.indices {
+      var holds: [Hold] = []
+      if case .held(let held) = engine.verdict(on: guards[index].app, at: now) { holds = held }
+      // The end of a hold may move while the hold is the same.
+      guard guards[index].changes.last?.holds.map(\.name) != holds.map(\.name) else { continue }
+      guards[index].changes.append(GuardChange(from: now, holds: holds))
     }
   }
 }

@@ -1,6 +1,8 @@
 """The deadline: SIGTERM, the grace period, SIGKILL, and no process of the task is left."""
 
-from daemon import finished
+import subprocess
+
+from daemon import REFRESHD, TODO, finished
 from processes import alive
 
 # Four processes that resist: a child, one in a new session, a grandchild of that in a session of its own whose
@@ -80,6 +82,20 @@ def test_a_deadline_stops_only_the_tasks_that_run(daemon):
     quick, slow = refresh["tasks"]
     assert quick["outcome"] == "new_data" and quick["duration_us"] < 1_000_000
     assert slow["outcome"] == "failed" and slow["cause"]["stop_reason"] == "deadline"
+
+
+def test_run_and_history_name_the_task_that_was_killed_at_its_deadline(daemon):
+    """The other task brought new data: the outcome of the refresh, but no success."""
+    daemon.app({"name": "quick", "shell": "exit 0"}, {"name": "slow", "run": ["/bin/sleep", "100"]}, deadline="1s")
+    daemon.start()
+    words = [REFRESHD.with_name("refreshctl"), "--socket", daemon.socket]
+    run, history = (
+        subprocess.run([words[0], command, TODO, *words[1:]], capture_output=True, text=True, timeout=60)
+        for command in ("run", "history")
+    )
+    assert run.returncode == 1 and run.stderr.splitlines()[-1].startswith(f"{TODO}: new data after 1")
+    assert run.stderr.rstrip().endswith("; slow: still running at its deadline")
+    assert history.stdout.rstrip().endswith("slow: still running at its deadline") and "new data" in history.stdout
 
 
 def test_the_app_goes_on_after_a_deadline(daemon):

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from daemon import TODO
+from agreement import ask, disagreements
+from daemon import REFRESHD, TODO
 from pushing import payload, push
 from waiting import BOUND
 from wall import SECOND
@@ -59,6 +60,11 @@ def starts(daemon):
     return events
 
 
+def agree(daemon):
+    views = ask([REFRESHD.with_name("refreshctl"), "--socket", daemon.socket], TODO)
+    assert disagreements(views, TODO) == [], views
+
+
 def following(watch, kind):
     """The next event of a kind."""
     while (event := next(watch)["event"])["kind"] != kind:
@@ -79,6 +85,7 @@ def test_the_next_start_is_the_one_that_was_said(daemon, starts, way):
     if "due" in said and holds in ([], ["paused"]):
         first = daemon.status()["next"]
         assert (first.get("start_us"), first.get("holds", [])) == (said.get("start", {}).get("earliest_us"), holds)
+    agree(daemon)
     if holds == ["paused"]:
         held = following(watch, "held")
         assert [hold["name"] for hold in held["holds"]] == holds
@@ -89,7 +96,7 @@ def test_the_next_start_is_the_one_that_was_said(daemon, starts, way):
         daemon.call("Manager.Resume")
         daemon.call("Manager.Enable", apps=[TODO])
         daemon.tell("login")
-        set_interval(daemon, "1s")
+        set_interval(daemon, "1ms")
         assert starts.line()
         return
     assert starts.line() == said["trigger"]
@@ -106,6 +113,7 @@ def test_quiet_hours_end_when_it_was_said(daemon, wall):
     said = daemon.call("Manager.Why", app=TODO)["why"]["next"]
     assert [hold["name"] for hold in said["holds"]] == ["quiet"]
     assert said["start"]["earliest_us"] == said["start"]["latest_us"] == said["holds"][0]["until_us"]
+    agree(daemon)
     wall.set_to(said["start"]["earliest_us"] / SECOND - 60)
     assert daemon.show()["holds"][0]["name"] == "quiet" and begun.lines_so_far() == []
     wall.set_to(said["start"]["earliest_us"] / SECOND + 1)
@@ -120,6 +128,7 @@ def test_a_push_for_an_app_that_the_user_has_quit_is_said_to_wait(daemon, starts
     (row,) = daemon.call("Manager.List")["apps"]
     assert (row["push_wait"], row["next"]["trigger"]) == ("terminated", "interval")
     assert daemon.status()["pushes_waiting"] == 1
+    agree(daemon)
     daemon.tell("launched")
     assert starts.line() == "push"
     assert "push_wait" not in daemon.call("Manager.List")["apps"][0]

@@ -153,4 +153,21 @@ import Testing
     #expect(Set(one.wakes.flatMap(\.starts).map(\.app)) == [ids[0]])
     #expect(one.rest.isEmpty)
   }
+
+  @Test func `A guard is told with what keeps its unit now and each change of that`() throws {
+    var timeline = Timeline()
+    try timeline.play(
+      Script(
+        """
+        0s    configure sync guard=sync.service quiet=4h-6h; todo background=1h
+        1min  pause 2h
+        2min  end
+        """))
+    let forecast = Forecast(of: try #require(timeline.engine), for: .hours(12), at: timeline.instant)
+    let (app, changes) = try #require(forecast.guards.first)
+    #expect(forecast.guards.count == 1 && app.name == "sync")
+    #expect(changes.map { $0.holds.map(\.name.rawValue) } == [["paused"], [], ["quiet"], []])
+    let times = changes.map { timeline.timeText($0.from) }
+    #expect(times.prefix(3) == ["2min", "2h1min", "4h"] && times[3].hasPrefix("6h"), "\(times)")
+  }
 }

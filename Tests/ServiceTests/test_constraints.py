@@ -1,6 +1,7 @@
 """Constraints from the system bus to the refresh: held, explained, started at the edge, stopped."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -48,6 +49,22 @@ def test_a_refresh_that_loses_its_network_is_stopped_and_runs_again_when_it_is_b
         assert "needed an unmetered network" in " ".join(refreshd.refreshctl(command, TODO).stdout.split())
     network_manager.set(Metered=("u", 2))
     journal.wait("refreshStarted", REFRESH_APP=TODO, REFRESH_TRIGGER="retry")
+
+
+def test_run_the_list_and_the_journal_name_what_a_refresh_has_lost(network_manager, refreshd, journal):
+    refreshd.configure(app("echo at work; sleep 20", network="unmetered"))
+    refreshd.start()
+    run = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    journal.wait("taskOutput", REFRESH_APP=TODO)
+    network_manager.set(Metered=("u", 1))
+    entry = journal.wait("refreshStopped", REFRESH_APP=TODO)
+    said = run.communicate(timeout=60)[1]
+    reason = "needed an unmetered network, had wlan0 (Café), metered"
+    assert run.returncode == 1
+    assert said.splitlines()[-1].startswith(f"{TODO}: stopped: {reason} after ") and "failed" not in said
+    assert entry["MESSAGE"].endswith(f": stopped: {reason}") and "ended after" in entry["MESSAGE"]
+    (_, row) = refreshd.refreshctl("list").stdout.splitlines()
+    assert "stopped " in row and "failed" not in row and "needed an unmetered network" in row
 
 
 def test_a_refresh_that_loses_its_network_is_warned_and_may_end_by_itself(network_manager, refreshd, journal):

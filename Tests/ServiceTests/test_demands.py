@@ -6,70 +6,16 @@ import subprocess
 import time
 
 import pytest
+import varlink
 
-from answers import PAGE, Answers, fact, headline, past, plain
+from answers import PAGE, Answers, fact, past, plain
 from preload import preload  # noqa: F401, a fixture
-from service import TODO, app, log_out
+from service import SOCKET, TODO, log_out
+from story import HURRY, Story
 from test_conditions_logind import MANAGER
 from waiting import BOUND
 
-# Short enough that an app comes due while the test waits.
-HURRY = 'foreground_floor = "1ms"\nbackground_floor = "1ms"\nsettle = "0s"\n'
 PUSH = '{"aps": {"content-available": 1, "content-id": "%s"}}'
-
-
-class Story:
-    """An app that comes due, is held, and is refreshed, and the answers to "why" on the way."""
-
-    def __init__(self, refreshd, journal, answers):
-        (self.refreshd, self.journal, self.answers) = (refreshd, journal, answers)
-
-    def begin(self, shell="exit 0", settings=HURRY, **keys):
-        """Starts the service with an app that is due in an hour, because its first refresh has ended."""
-        self.refreshd.configure(app(shell, **{"background_interval": "1h", **keys}))
-        pathlib.Path("/etc/refreshd/refreshd.toml").write_text(settings)
-        self.refreshd.start()
-        self.wait("refreshFinished")
-
-    def wait(self, kind, **fields):
-        self.journal.wait(kind, REFRESH_APP=TODO, **fields)
-        self.journal.cursor = self.journal._newest()
-
-    def tell(self, *words, **options):
-        """The output of refreshctl, and behind it its messages."""
-        done = self.refreshd.refreshctl(*words, **options)
-        return done.stdout + done.stderr
-
-    def call(self, method, **parameters):
-        return self.refreshd.call(method, **parameters)
-
-    def due(self):
-        self.call("Set", apps=[TODO], background_interval="1s")
-
-    def is_held(self, *holds):
-        """Waits until the app is due and held by these."""
-        self._until(lambda app: app["verdict"] == "held" and {hold["name"] for hold in app["holds"]} == set(holds))
-
-    def is_refreshed(self):
-        """Waits for a refresh, and has the app rest for an hour again."""
-        self.wait("refreshStarted")
-        self.call("Set", apps=[TODO], background_interval="1h")
-        self._until(lambda app: app["verdict"] == "not_due")
-
-    def _until(self, holds):
-        end = time.monotonic() + BOUND
-        while not holds(app := self.refreshd.app()):
-            assert time.monotonic() < end, app
-
-    def restart(self):
-        self.refreshd.systemctl("restart", "refreshd.service")
-
-    @property
-    def why(self):
-        return self.tell("why", TODO)
-
-    def answer(self, when, text=headline, *more):
-        self.answers.add(when, text(self.why, *more))
 
 
 @pytest.fixture
@@ -111,12 +57,17 @@ def test_2_the_mains_fail(upower, story):
     story.begin("test $REFRESH_TRIGGER != manual || sleep 60", power="ac")
     story.tell("run", TODO, "--no-wait")
     story.wait("refreshStarted")
+    story.answer("While it runs")
     upower.set(OnBattery=("b", "true"))
     story.wait("refreshStopped")
-    story.answer("Afterwards")
+    story.answer("When it has been stopped")
     story.answer("Its last refresh", fact, "last refresh")
     story.restart()
     story.answer("After a restart")
+    upower.set(OnBattery=("b", "false"))
+    story.wait("refreshFinished", REFRESH_TRIGGER="retry")
+    story.answer("Afterwards")
+    story.answer("Its last refresh then", fact, "last refresh")
 
 
 def test_3_no_network_yet(network_manager, story):
@@ -131,8 +82,9 @@ def test_3_no_network_yet(network_manager, story):
 
 
 def test_4_after_sleep(sleepless, probe, story):
-    story.begin(settings=HURRY.replace('settle = "0s"', 'settle = "30s"'))
+    story.begin(settings=HURRY.replace('settle = "0s"', 'settle = "10s"'))
     story.tell("pause")
+    story.answer("Before it is due")
     story.due()
     story.is_held("paused")
     seen = probe("nothing")
@@ -140,7 +92,12 @@ def test_4_after_sleep(sleepless, probe, story):
     subprocess.run(["busctl", "call", *MANAGER, "Suspend", "b", "false"], check=True, timeout=60)
     seen.wait_line(event="sleep", value=False, seconds=20)
     story.tell("resume")
+    story.is_held("settling")
     story.answer("When the machine has woken up")
+    story.is_refreshed()
+    story.answer("Afterwards")
+    story.restart()
+    story.answer("After a restart")
 
 
 def test_5_a_restart(story):
@@ -169,6 +126,10 @@ def test_7_off_by_the_user(story):
     story.answer("After `refreshctl disable`")
     story.restart()
     story.answer("After a restart")
+    story.due()
+    story.is_held("disabled")
+    story.answer("When it would be due")
+    story.call("Set", apps=[TODO], background_interval="1h")
     story.tell("enable", TODO)
     story.answer("After `refreshctl enable`")
 
@@ -178,8 +139,11 @@ def test_8_a_wrong_clock(preload, story):  # noqa: F811
     offset.write_text(f"{20_000 * 86_400}\n")
     story.refreshd.drop_in(f"[Service]\nEnvironment=LD_PRELOAD={preload('wall')} WALL_OFFSET={offset}\n")
     story.begin()
+    story.answer("While the clock is 54 years ahead")
     offset.write_text("0\n")
-    story.answer("When a clock that was 54 years ahead is right again")
+    story.answer("When it is right again")
+    story.restart()
+    story.answer("After a restart")
 
 
 def test_9_how_it_went(story):
@@ -200,12 +164,14 @@ def test_10_an_idle_user(anna, log_in, story):
 
 
 def test_12_failures(story):
-    story.begin("test $REFRESH_TRIGGER = interval || exit 75")
+    story.begin("test $REFRESH_TRIGGER != manual || exit 75")
     for _ in range(3):
         story.tell("run", TODO, check=False)
     story.answer("After three failures")
     story.restart()
     story.answer("After a restart")
+    story.tell("run", TODO, "--trigger", "push")
+    story.answer("After a success")
 
 
 def test_13_what_a_network_costs(network_manager, story):
@@ -235,8 +201,16 @@ def test_15_am_i_allowed(story):
     story.refreshd.start()
     story.is_held("app")
     story.answer("While no process of the app is there")
+    story.restart()
+    story.is_held("app")
+    story.answer("After a restart")
     story.tell("disable", TODO)
     story.answer("When the user has switched it off")
+    story.tell("enable", TODO)
+    with varlink.Client(address=f"unix:{SOCKET}") as client, client.open("org.refreshd.App") as process:
+        next(process.Attach(app=TODO, _more=True))
+        story.wait("refreshStarted")
+        story.answer("When a process of it is there")
 
 
 def test_16_pushes(story):
@@ -255,6 +229,10 @@ def test_17_never(story):
     story.begin()
     story.call("Set", apps=[TODO], background_interval="never")
     story.answer("With the background interval never")
+    story.restart()
+    story.answer("After a restart")
+    story.tell("set", TODO, "--background", "1h")
+    story.answer("After `refreshctl set --background 1h`")
 
 
 def test_18_quit_by_the_user(story):
@@ -265,11 +243,18 @@ def test_18_quit_by_the_user(story):
     story.answer("When a push comes for it")
     story.restart()
     story.answer("After a restart")
+    story.tell("launched", TODO)
+    story.wait("refreshFinished", REFRESH_TRIGGER="push")
+    story.answer("After `refreshctl launched`")
+    story.answer("Its last refresh", fact, "last refresh")
 
 
 def test_19_stopped(story):
     story.begin("test $REFRESH_TRIGGER != manual || sleep 60", deadline="1s", grace="0s")
-    story.tell("run", TODO, check=False)
+    story.tell("run", TODO, "--no-wait")
+    story.wait("refreshStarted")
+    story.answer("While it runs")
+    story.wait("refreshFailed")
     story.answer("After the deadline has passed")
     story.answer("Its last refresh", fact, "last refresh")
     story.restart()
@@ -282,6 +267,8 @@ def test_20_one_at_a_time(story):
     story.wait("refreshStarted")
     story.answer("While it is refreshed")
     story.answers.add("`refreshctl run` then", plain(story.tell("run", TODO, "--no-wait")))
+    story.restart()
+    story.answer("After a restart, which it outlives")
 
 
 def test_21_now(story):
@@ -296,6 +283,8 @@ def test_22_synced_by_itself(story):
     story.tell("synced", TODO, "--new-data")
     story.answer("After `refreshctl synced`")
     story.answer("Its last refresh", fact, "last refresh")
+    story.restart()
+    story.answer("After a restart")
 
 
 def test_23_a_download(network_manager, misbehaving, tmp_path, story):

@@ -54,6 +54,27 @@ import Testing
       ])
   }
 
+  @Test func `The list tells a refresh that was stopped from one that failed`() {
+    func app(_ id: String, _ cause: String, _ reason: Wire.StopReason?) -> Wire.App {
+      let last = Wire.LastRefresh(
+        outcome: .failed, cause: cause, stopReason: reason, endedMicroseconds: noon - span(h: 3))
+      return Wire.App(
+        id: id, name: id, owner: "anna", phase: .background, verdict: .notDue, dueMicroseconds: noon + span(h: 4),
+        holds: [], last: last)
+    }
+    let apps = [
+      app("a.lost", "stopped: needed mains power, had on battery", .constraintLost),
+      app("a.late", "still running at its deadline", .deadline), app("a.told", "stopped: so it says", nil),
+    ]
+    #expect(
+      screen().text(apps) == [
+        "APP     PHASE       NEXT    LAST                                                 DATA AGE",
+        "a.lost  background  in 4 h  stopped 3 h ago: needed mains power, had on battery  -",
+        "a.late  background  in 4 h  failed 3 h ago: still running at its deadline        -",
+        "a.told  background  in 4 h  failed 3 h ago: stopped: so it says                  -",
+      ])
+  }
+
   @Test func `A narrow list leaves out columns before it cuts ids and last results`() {
     let last = Wire.LastRefresh(outcome: .newData, endedMicroseconds: noon - span(m: 2))
     func app(_ name: String, _ phase: Wire.Phase, held holds: [String] = []) -> Wire.App {
@@ -76,6 +97,28 @@ import Testing
         "org.example.mail    background  in 4 h                   new data 2 min ago",
         "org.example.photos  background  -       power, disabled  new data 2 min ago",
       ])
+  }
+
+  @Test func `A narrow list names the first of many holds before it cuts ids and last results`() {
+    let failed = Wire.LastRefresh(outcome: .failed, cause: "exit code 3", endedMicroseconds: noon - span(h: 3))
+    func app(_ id: String, _ holds: [String], push: String? = nil) -> Wire.App {
+      Wire.App(
+        id: id, name: id, owner: "anna", phase: .foreground, verdict: .held,
+        holds: holds.map { Wire.Hold(name: $0, remedy: "") }, last: failed, pushWait: push)
+    }
+    let apps = [
+      app("org.example.photos", ["paused", "quiet", "network", "mounted"]),
+      app("org.example.mail", ["paused", "quiet"]),
+      app("org.example.todo", ["paused"], push: "terminated"),
+    ]
+    #expect(
+      screen(width: 80).text(apps) == [
+        "APP                 PHASE       NEXT  HELD BY        LAST               DATA AGE",
+        "org.example.photos  foreground  -     paused, +3     failed 3 h ago: …  -",
+        "org.example.mail    foreground  -     paused, quiet  failed 3 h ago: …  -",
+        "org.example.todo    foreground  -     paused; push   failed 3 h ago: …  -",
+      ])
+    #expect(screen().text(apps)[1].contains("paused, quiet, network, mounted"))
   }
 
   @Test func `One long id cuts no other, because columns that say little are left out first`() {

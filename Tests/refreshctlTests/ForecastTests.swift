@@ -50,6 +50,28 @@ import Testing
       ])
   }
 
+  @Test func aGuardIsToldWithItsNextChanges() {
+    func change(_ hours: Int64, _ holds: String...) -> Wire.ForecastChange {
+      Wire.ForecastChange(atMicroseconds: noon + span(h: hours), holds: holds)
+    }
+    let nights = (0..<6).map { $0 % 2 == 0 ? change(10 + 12 * $0, "quiet") : change(10 + 12 * $0) }
+    let reply = ManagerInterface.Forecast.Reply(
+      fromMicroseconds: noon, untilMicroseconds: noon + span(h: 24), isCut: false, wakes: [], rest: [],
+      guards: [
+        Wire.ForecastGuard(app: "a.off", unit: "off.service", changes: [change(0, "paused", "network")]),
+        Wire.ForecastGuard(app: "a.sync", unit: "sync.service", changes: [change(0)] + nights),
+      ])
+    #expect(
+      screen().text(reply) == [
+        "Nothing will be refreshed in the next 24 h.",
+        "",
+        "Guarded units:",
+        "  a.off    off.service: held: paused, network",
+        "  a.sync   sync.service: may run; from today 22:00 on held: quiet; from tomorrow 10:00 on may run; from "
+          + "tomorrow 22:00 on held: quiet; and so on",
+      ])
+  }
+
   @Test func whatRepeatsIsOneRowAlsoAmongOthers() {
     let often = (1...1440).map { Self.wake(at: noon + span(m: Int64($0)), ("org.example.mail", .interval)) }
     let wakes = often.enumerated().map { index, wake in

@@ -101,6 +101,14 @@ import Testing
       next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, startMicroseconds: noon + span(h: 2)))
         == "  next            a.b, in 2 h, today 14:00")
     #expect(
+      next(
+        Wire.NextRefresh(
+          app: "a.b", dueMicroseconds: due, startMicroseconds: noon + span(h: 2), holds: ["paused", "x"]))
+        == "  next            a.b, in 2 h, today 14:00 (due in 53 min, then held: paused, x)")
+    #expect(
+      next(Wire.NextRefresh(app: "a.b", dueMicroseconds: noon, startMicroseconds: noon + span(h: 2), holds: ["quiet"]))
+        == "  next            a.b, in 2 h, today 14:00 (held: quiet)")
+    #expect(
       next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, holds: ["paused"]))
         == "  next            none: a.b is due in 53 min, today 12:53, then held: paused")
     #expect(

@@ -269,6 +269,9 @@ extension RefreshRecord {
   var message: String {
     let said = tasks.first { $0.outcome == outcome }?.message ?? ""
     guard case .failed(let cause) = outcome else { return said }
+    if let lost = tasks.lazy.compactMap(\.lostConstraint).first, case .stopped(.constraintLost) = cause {
+      return "stopped: \(lost)"
+    }
     return said.isEmpty || said == cause.text ? cause.text : "\(cause.text) (\(said))"
   }
 }

@@ -42,7 +42,20 @@ actor Forecaster {
         Wire.ForecastTransfer(
           app: policy.app.description, id: Int64(id.number),
           holds: verdict.holds(of: policy, wallOffset: engine.wallOffset) ?? [])
-      })
+      },
+      guards: forecast.guards.isEmpty ? nil : guards(of: forecast, engine))
+  }
+
+  private func guards(of forecast: Forecast, _ engine: Engine) -> [Wire.ForecastGuard] {
+    forecast.guards.map { app, changes in
+      Wire.ForecastGuard(
+        app: app.description, unit: engine.guardState(of: app)?.unit.name ?? "",
+        changes: changes.map { change in
+          Wire.ForecastChange(
+            atMicroseconds: change.from.wallMicroseconds(at: engine.wallOffset),
+            holds: change.holds.map(\.name.rawValue))
+        })
+    }
   }
 }
 

@@ -31,8 +31,9 @@ extension Wire.RefreshTask {
 extension Wire.LastRefresh {
   init(_ refresh: StoredRefresh) {
     let lost = refresh.tasks.lazy.compactMap(\.lostConstraint).first
+    let cause = Wire.Cause(refresh.outcome, lost: lost)
     self.init(
-      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, lost: lost)?.text,
+      outcome: Wire.Outcome(refresh.outcome), cause: cause?.text, stopReason: cause?.stopReason,
       endedMicroseconds: refresh.startedWallMicroseconds + refresh.duration.inMicroseconds)
   }
 }

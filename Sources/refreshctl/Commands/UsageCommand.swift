@@ -21,7 +21,7 @@ struct UsageCommand: ParsableCommand {
     } else {
       try arguments.ask(ManagerInterface.Usage.self, { .init(app: $0) }) { screen, reply, app in
         reply.habits.map { screen.text($0, told: reply.openingsTold, observed: reply.openingsObserved) }
-          ?? ["Nothing is learnt of \(app) yet: it has not been refreshed, or it is not adaptive."]
+          ?? screen.wrapped("Nothing is learnt of \(app) yet: it has not been refreshed, or it is not adaptive.")
       }
     }
   }

@@ -6,7 +6,7 @@ extension Screen {
     var lines = wrapped(sentence(forecast))
     if !forecast.wakes.isEmpty { lines += [""] + table(forecast.wakes) }
     if !forecast.rest.isEmpty { lines += [""] + reasons(forecast.rest) }
-    lines += waiting(forecast)
+    lines += waiting(forecast) + guards(forecast.guards ?? [])
     guard !forecast.wakes.isEmpty else { return lines }
     return lines + [""] + wrapped(Self.assumptions).map { paint($0, .faint) }
   }
@@ -33,27 +33,34 @@ extension Screen {
   }
 
   private func table(_ wakes: [Wire.ForecastWake]) -> [String] {
+    let rows = ForecastRows(wakes).rows
+    let whole = table(rows, isCounted: true)
+    return (whole.cuts("THEN", on: self) ? table(rows, isCounted: false) : whole).lines(on: self)
+  }
+
+  /// - Parameter isCounted: whether what repeats is told with its number.
+  private func table(_ rows: [ForecastRows.Row], isCounted: Bool) -> Table {
     // On a narrow screen the time says enough, and the last column needs the room.
     let isWide = width.map { $0 >= 100 } ?? true
     var table = Table(titles: ["WHEN"] + (isWide ? ["IN"] : []) + ["APP", "TRIGGER", "THEN"], prose: isWide ? 4 : 3)
-    for row in ForecastRows(wakes).rows {
+    for row in rows {
       let distance = Cell(row.isWithLast ? "" : relative(row.first, brief: true), .faint)
       table.rows.append(
         [Cell(row.isWithLast ? "" : clock(row.first))] + (isWide ? [distance] : []) + [
           Cell(row.app), Cell(row.trigger.hyphenated),
-          Cell(repeats(row) ?? (row.isWithLast ? "same wake" : ""), .faint),
+          Cell(repeats(row, isCounted: isCounted) ?? (row.isWithLast ? "same wake" : ""), .faint),
         ])
     }
-    return table.lines(on: self)
+    return table
   }
 
   /// How often a refresh repeats: `every 1 min until tomorrow 07:24, 1,440 times`.
-  private func repeats(_ row: ForecastRows.Row) -> String? {
+  private func repeats(_ row: ForecastRows.Row, isCounted: Bool) -> String? {
     guard row.count > 1 else { return nil }
     let distance = Elapsed.rough((row.last - row.first) / Int64(row.count - 1))
     let isOneDay = calendar(row.first).day == calendar(row.last).day
     let end = isOneDay ? calendar(row.last).clock(seconds: false) : clock(row.last, seconds: false)
-    return "every \(distance) until \(end), \(grouped(row.count)) times"
+    return "every \(distance) until \(end)" + (isCounted ? ", \(grouped(row.count)) times" : "")
   }
 
   /// The pushes and the transfers that the time of the forecast does not help.
@@ -68,6 +75,24 @@ extension Screen {
     let lines = facts.lines(on: self)
     return lines.isEmpty ? [] : ["", "Still waiting at the end:"] + lines
   }
+
+  /// Whether the units of guards may run, now and then.
+  private func guards(_ guards: [Wire.ForecastGuard]) -> [String] {
+    var facts = Facts()
+    for guarded in guards {
+      let changes = guarded.changes.prefix(Self.mostChanges).enumerated().map { index, change in
+        let state = change.holds.isEmpty ? "may run" : "held: \(printable(change.holds.joined(separator: ", ")))"
+        return index == 0 ? state : "from \(clock(change.atMicroseconds)) on \(state)"
+      }
+      let more = guarded.changes.count > Self.mostChanges ? "; and so on" : ""
+      facts.add(printable(guarded.app), "\(printable(guarded.unit)): \(changes.joined(separator: "; "))\(more)")
+    }
+    let lines = facts.lines(on: self)
+    return lines.isEmpty ? [] : ["", "Guarded units:"] + lines
+  }
+
+  /// The most changes of a guard that are named.
+  private static let mostChanges = 4
 
   private func reasons(_ rest: [Wire.ForecastRest]) -> [String] {
     var facts = Facts()

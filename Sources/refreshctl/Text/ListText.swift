@@ -7,13 +7,14 @@ extension Screen {
       ? ["There are apps of other users. Ask their owners, root or a member of the group refreshd about them."] : []
     guard !list.apps.isEmpty else {
       guard others.isEmpty else { return wrapped("You have no apps. \(others[0])") }
-      return ["No apps are configured. `refreshctl status` shows the directories that the daemon reads."]
+      return wrapped("No apps are configured. `refreshctl status` shows the directories that the daemon reads.")
     }
     return text(list.apps)
   }
 
   func text(_ apps: [Wire.App]) -> [String] {
-    let rows = apps.map(row)
+    let rows = apps.map { row($0) }
+    let brief = apps.map { row($0, hasBriefHolds: true) }
     // Few machines hold anything, and the column takes room.
     let held: [AppColumn] = rows.contains { !$0.heldBy.text.isEmpty } ? [.heldBy] : []
     let all = [.app, .phase, .next] + held + [.last, .age]
@@ -22,18 +23,21 @@ extension Screen {
     let age: Set<AppColumn> = apps.contains { $0.staleSinceMicroseconds != nil } ? [] : [.age]
     let layouts = [[], phase, age, phase.union(age)].map { less in all.filter { !less.contains($0) } }
     let mostOfLast = rows.map { $0.last.brief }.max() ?? 0
-    // Whole ids come first, then the last results; where ids are cut, the room of the other columns goes to them.
-    let whole = layouts.map { AppColumn.table($0, rows, keepsIDs: true) }
-    let cut = layouts.reversed().map { AppColumn.table($0, rows, keepsIDs: false) }
+    // Whole ids come first, then the last results, then all holds; where ids are cut, the room of the other columns goes
+    // to them.
+    let whole = [rows, brief].flatMap { rows in layouts.map { AppColumn.table($0, rows, keepsIDs: true) } }
+    let cut = layouts.reversed().map { AppColumn.table($0, brief, keepsIDs: false) }
     let best = (whole + cut).first { ($0.width(of: AppColumn.last.rawValue, on: self) ?? 0) >= mostOfLast }
     return (best ?? cut.first { $0.fits(on: self) } ?? whole[0]).lines(on: self)
   }
 
   /// The cells of an app, for `list` and `top`.
-  func row(_ app: Wire.App) -> AppRow {
+  ///
+  /// - Parameter hasBriefHolds: whether only the first holds are named.
+  func row(_ app: Wire.App, hasBriefHolds: Bool = false) -> AppRow {
     AppRow(
       app: Cell(app.id), phase: Cell(app.phase.hyphenated, app.phase == .foreground ? .good : .plain), next: next(app),
-      heldBy: Cell(holds(app), .faint), last: last(app), age: age(app))
+      heldBy: Cell(holds(app, isBrief: hasBriefHolds), .faint), last: last(app), age: age(app))
   }
 
   private func age(_ app: Wire.App) -> Cell {
@@ -64,21 +68,29 @@ extension Screen {
   }
 
   /// The holds that keep it now or when it is due, and a push that waits.
-  private func holds(_ app: Wire.App) -> String {
+  private func holds(_ app: Wire.App, isBrief: Bool) -> String {
     let holds = app.next?.holds ?? app.holds
     let then = holds.isEmpty || app.verdict == .held ? "" : "then "
     let push: [String] =
       switch app.pushWait {
       case nil, "ready", "turn": []
+      case _ where isBrief: ["push"]
       case "terminated": ["push: app quit"]
       case let wait?: ["push: \(printable(wait))"]
       }
-    return ((holds.isEmpty ? [] : [then + holds.names]) + push).joined(separator: "; ")
+    let names = isBrief && holds.count > 2 ? "\(Array(holds.prefix(1)).names), +\(holds.count - 1)" : holds.names
+    return ((holds.isEmpty ? [] : [then + names]) + push).joined(separator: "; ")
   }
 
   private func last(_ app: Wire.App) -> Cell {
     guard let last = app.last else { return Cell(app.guarded == nil ? "never" : "-", .faint) }
-    let text = "\(last.outcome.words) \(relative(last.endedMicroseconds, brief: true))"
+    let ended = relative(last.endedMicroseconds, brief: true)
+    if let cause = last.cause, let reason = last.stopReason, reason != .deadline {
+      let stopped = "stopped: "
+      let reason = cause.hasPrefix(stopped) ? String(cause.dropFirst(stopped.count)) : cause
+      return Cell("stopped \(ended): \(reason)", .wait)
+    }
+    let text = "\(last.outcome.words) \(ended)"
     return Cell(last.cause.map { "\(text): \($0)" } ?? text, last.outcome == .failed ? .bad : .plain)
   }
 }

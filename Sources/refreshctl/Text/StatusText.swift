@@ -33,12 +33,19 @@ extension Screen {
   private func next(_ next: Wire.NextRefresh) -> String {
     let holds = printable((next.holds ?? []).joined(separator: ", "))
     if let start = next.startMicroseconds ?? (holds.isEmpty ? next.dueMicroseconds : nil) {
-      return "\(printable(next.app)), \(relative(start)), \(clock(start))"
+      return "\(printable(next.app)), \(relative(start)), \(clock(start))" + held(next)
     }
     let due = next.dueMicroseconds
     return due <= now
       ? "none: \(printable(next.app)) is due since \(clock(due)) and held: \(holds)"
       : "none: \(printable(next.app)) is due \(relative(due)), \(clock(due)), then held: \(holds)"
+  }
+
+  /// The holds that keep the next refresh until it starts: ` (held: quiet)`, ` (due in 1 h, then held: quiet)`.
+  private func held(_ next: Wire.NextRefresh) -> String {
+    guard let holds = next.holds, !holds.isEmpty else { return "" }
+    let due = next.dueMicroseconds
+    return " (\(due <= now ? "" : "due \(relative(due)), then ")held: \(printable(holds.joined(separator: ", "))))"
   }
 
   /// The daemon, the time of its start, and its problems.

@@ -28,9 +28,9 @@ extension Screen {
         cells[columns.column(of: mark.at)] = (kind.glyph, kind.style)
       }
     }
-    if let note = row.note {
-      let room = columns.count - columns.now - 2
-      for (index, character) in note.prefix(max(0, room)).enumerated() {
+    let room = columns.count - columns.now - 2
+    if let note = row.note, room > 0 {
+      for (index, character) in TextWidth.cutEnd(of: note, to: room).enumerated() {
         cells[columns.now + 2 + index] = (character == " " ? " " : String(character), .faint)
       }
     }
@@ -64,7 +64,11 @@ extension Screen {
     let marks = parts.map { glyph, words, style in
       "\(paint(glyph, style))\u{A0}" + words.map { $0 == " " ? "\u{A0}" : "\($0)" }.joined()
     }
-    let lines = wrapped(marks.joined(separator: "   ")).map { String($0.map { $0 == "\u{A0}" ? " " : $0 }) }
+    let lines = wrapped(marks.joined(separator: "\u{A0}\u{A0} ")).map { line in
+      var text = String(line.map { $0 == "\u{A0}" ? " " : $0 })
+      while text.last == " " { text.removeLast() }
+      return text
+    }
     return lines
       + wrapped("Each column is \(Elapsed.rough(columns.stretch)); a sign may stand for several of its kind.")
   }

@@ -100,10 +100,9 @@ extension Screen {
         + "`refreshctl reload`: \(printable(hold.remedy))"
     }
     if names.contains("logged-out") {
-      guard let user = why.awaitsSessionOf.map(printable) else {
-        return "It is not refreshed until `refreshctl login \(why.id)`."
-      }
-      return "It is not refreshed until \(user), who has no session, logs in, or until `refreshctl login \(why.id)`."
+      let user = why.awaitsSessionOf.map { "\(printable($0)), who has no session, logs in, or until " } ?? ""
+      let disabled = names.contains("disabled") ? " It is disabled as well (`refreshctl enable \(why.id)`)." : ""
+      return "It is not refreshed until \(user)`refreshctl login \(why.id)`.\(disabled)"
     }
     if names.contains("disabled") { return "It is disabled: not refreshed until `refreshctl enable \(why.id)`." }
     if names.contains("stopping") { return "It is not refreshed now: the daemon is stopping." }
@@ -138,12 +137,13 @@ extension Screen {
       return "\(printable(term.waitsFor ?? term.needs)) (\(has))"
     }
     let quietEnd = hold.untilMicroseconds.map { " (\(end(of: why.quiet, at: $0)))" } ?? ""
+    let until = hold.untilMicroseconds.map { " (until \(clock($0)))" } ?? ""
     return switch hold.name {
     case "quiet": "the end of its quiet hours\(quietEnd)"
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
-    case "unsteady": "what held it to stay away for a while"
-    case "settling": "the machine to settle after its start or its sleep"
+    case "unsteady": "what held it to stay away for a while\(until)"
+    case "settling": "the machine to settle after its start or its sleep\(until)"
     case "suspending": "the machine to sleep and wake up"
     case "app": "the app: no process of it is attached, and its file has no task"
     case "concurrency": "a free slot: too many refreshes run"

@@ -21,7 +21,7 @@ struct TopTable {
   private let linesOfID: Int
 
   init(_ apps: [Wire.App], on screen: Screen) {
-    let rows = apps.map(screen.row)
+    let rows = apps.map { screen.row($0) }
     let isAnyHeld = rows.contains { !$0.heldBy.text.isEmpty }
     let layouts = Self.layouts.map { $0.filter { $0 != .heldBy || isAnyHeld } }
     let tables = layouts.map { Self.table($0, rows, isAnyHeld) }
@@ -71,7 +71,7 @@ struct TopTable {
   func facts(of app: Wire.App?, on screen: Screen) -> [String] {
     let rest = hidden.filter { $0 != .app }
     guard !hidden.isEmpty, let width = screen.width else { return [] }
-    let row = app.map(screen.row)
+    let row = app.map { screen.row($0) }
     let margin = (rest.map { TextWidth.of($0.rawValue) }.max() ?? 0) + 2
     // An id is never cut here: a person has to be able to read all of it somewhere.
     let id = hidden.contains(.app) ? screen.broken(row?.app.text ?? "", at: width) : []
