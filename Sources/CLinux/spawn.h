@@ -9,6 +9,7 @@
 // of them and to close each would cost more than the rest of a start while a thousand tasks run.
 #pragma once
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -127,6 +128,10 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
   sigprocmask(SIG_SETMASK, &before, NULL);
   return pid;
 }
+
+// Makes descriptor `to` a copy of another one that is closed by execve(2); or returns -1, with errno. The C library
+// declares dup3(2) only with _GNU_SOURCE.
+static inline int linux_copy_descriptor(int from, int to) { return (int)syscall(SYS_dup3, from, to, O_CLOEXEC); }
 
 // Swift does not import variadic functions such as prctl(2).
 static inline int linux_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1); }

@@ -63,15 +63,15 @@ final class Spawner {
     defer { close(pipe.writer) }
 
     var request = linux_spawn()
-    guard dup3(input, staged.input, O_CLOEXEC) >= 0, dup3(pipe.writer, staged.output, O_CLOEXEC) >= 0 else {
+    guard linux_copy_descriptor(input, staged.input) >= 0, linux_copy_descriptor(pipe.writer, staged.output) >= 0 else {
       let code = errno
       close(pipe.reader)
       throw StartError(program, "cannot connect its standard streams", code)
     }
     // A writing end that stayed open here would hide the end of the task's output.
     defer {
-      dup3(null, staged.input, O_CLOEXEC)
-      dup3(null, staged.output, O_CLOEXEC)
+      _ = linux_copy_descriptor(null, staged.input)
+      _ = linux_copy_descriptor(null, staged.output)
     }
     (request.input, request.output, request.last) = (staged.input, staged.output, max(staged.input, staged.output))
     request.cgroup = cgroup ?? -1
