@@ -39,7 +39,7 @@ CLOCK = re.compile(r"(?:today|tomorrow|yesterday|\w{3} \d\d?(?: \d{4})?) \d\d:\d
 
 @dataclasses.dataclass
 class Said:
-    """What one view says; None where it is silent."""
+    """The words of one view; None where it is silent."""
 
     holds: set | None = None
     # Whether it starts by itself, as far as the view knows, and when.

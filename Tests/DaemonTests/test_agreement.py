@@ -1,4 +1,4 @@
-"""What refreshctl's views say of one app is the same, for pairs of holds; and a wrong word in one of them is seen."""
+"""Refreshctl's views say the same of one app, for pairs of holds; and a wrong word in one of them is seen."""
 
 import time
 
@@ -29,7 +29,7 @@ def push_to_an_app_that_was_quit(daemon):
 
 # Each a key of the file, which only another file ends, or a step.
 WIFI, QUIET, DISK, ASKED = {"network": "wifi"}, {"quiet": NOW}, {"mounted": "/media/none"}, {"when": ["false"]}
-# What holds the app, and the holds that are said when it is due.
+# The holds of the app, and the holds that are said when it is due.
 PAIRS = [
     ([pause, QUIET], ["paused", "quiet"]),
     ([lambda daemon: pause(daemon, 3 * HOUR), QUIET], ["paused", "quiet"]),

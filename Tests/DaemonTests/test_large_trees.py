@@ -1,4 +1,4 @@
-"""One user's tree is so large that each look at it takes long; another user's `changed:` does not wait for it."""
+"""A user's tree is so large that each look at it takes long; another user's `changed:` does not wait for it."""
 
 import contextlib
 import os
