@@ -118,7 +118,7 @@ public struct Forecast: Sendable {
       var holds: [Hold] = []
       if case .held(let held) = engine.verdict(on: guards[index].app, at: now) { holds = held }
       // The end of a hold may move while the hold is the same.
-      guard guards[index].changes.last?.holds.map(\.name) != holds.map(\.name) else { continue }
+      guard guards[index].changes.last?.holds.elementsEqual(holds, by: { $0.name == $1.name }) != true else { continue }
       guards[index].changes.append(GuardChange(from: now, holds: holds))
     }
   }

@@ -75,6 +75,21 @@ def test_a_directory_that_is_not_there_is_named(either):
     assert "cannot enter its directory /nonexistent" in refresh["cause"]["text"]
 
 
+FILTER = "SystemCallFilter=~close_range\nSystemCallErrorNumber=EPERM\n"
+
+
+@pytest.mark.parametrize("filtered", ["", FILTER], ids=["all", "filtered"])
+def test_a_task_gets_no_descriptor_of_the_daemon(spawned, filtered):
+    """Also under a filter of system calls, such as a container's, that refuses to copy a few descriptors."""
+    spawned.drop_in(f"[Service]\n{filtered}")
+    spawned.configure(app("exec ls /proc/self/fd > /run/report"))
+    spawned.start()
+    for _ in range(2):
+        assert run(spawned)["outcome"] == "new_data"
+        # The last one is the folder that ls reads.
+        assert REPORT.read_text().split() == ["0", "1", "2", "3"]
+
+
 def test_at_the_deadline_the_whole_tree_ends(either):
     """A child that ignores signals, a grandchild of a double fork, and one with a cleared environment."""
     stay = "trap \"\" TERM HUP INT; echo $$ >> /run/report; while :; do sleep 100; done"

@@ -1,8 +1,7 @@
 // Pushes: which of them wakes the app next, and when.
 
 extension Engine {
-  /// How many pushes an app may have: those that wait, and the one that a running refresh
-  /// delivers.
+  /// How many pushes an app may have: those that wait, and the one that a running refresh delivers.
   ///
   /// The delivered one counts, because it waits again if its refresh is cut short.
   public static let mostPushes = 64

@@ -23,7 +23,7 @@ final class FollowedUnit {
   var onFound: () -> Void = {}
   /// Called when the unit has changed; set once.
   var onChanged: () -> Void = {}
-  /// Called when no manager answers any more; set once.
+  /// Called when no manager answers: also before the first connection, and when the unit cannot be looked up; set once.
   var onLost: () -> Void = {}
 
   init(_ name: String, isOfMachine: Bool, on loop: EventLoop) throws(SystemdError) {

@@ -21,6 +21,8 @@ final class Spawner {
   ///
   /// They are opened once, at the start of the daemon, because the child copies every descriptor up to them.
   private let staged: (input: Int32, output: Int32)
+  /// Whether a child shares the descriptors until it has copied the few that it needs.
+  private var sharesDescriptors = linux_copies_few_descriptors() != 0
   /// The limit of open files that the daemon was started with, before the daemon raised it.
   private let files: rlimit
 
@@ -63,17 +65,18 @@ final class Spawner {
     defer { close(pipe.writer) }
 
     var request = linux_spawn()
-    guard linux_copy_descriptor(input, staged.input) >= 0, linux_copy_descriptor(pipe.writer, staged.output) >= 0 else {
-      let code = errno
-      close(pipe.reader)
-      throw StartError(program, "cannot connect its standard streams", code)
-    }
     // A writing end that stayed open here would hide the end of the task's output.
     defer {
       _ = linux_copy_descriptor(null, staged.input)
       _ = linux_copy_descriptor(null, staged.output)
     }
+    guard linux_copy_descriptor(input, staged.input) >= 0, linux_copy_descriptor(pipe.writer, staged.output) >= 0 else {
+      let code = errno
+      close(pipe.reader)
+      throw StartError(program, "cannot connect its standard streams", code)
+    }
     (request.input, request.output, request.last) = (staged.input, staged.output, max(staged.input, staged.output))
+    request.shares = sharesDescriptors ? 1 : 0
     request.cgroup = cgroup ?? -1
     request.files = files
     request.gives_way = launch.givesWay ? 1 : 0
@@ -95,6 +98,7 @@ final class Spawner {
         }
       }
     }
+    sharesDescriptors = request.shares != 0
     guard process > 0 else {
       close(pipe.reader)
       throw Self.failure(of: request, program: program, user: launch.owner.name, directory: directory)
