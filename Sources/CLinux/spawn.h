@@ -6,7 +6,7 @@
 // child may therefore make only raw system calls: setresuid(2) of the C library would change all threads of the daemon.
 //
 // If it may, the child also shares the daemon's descriptors (CLONE_FILES), until it takes copies of the lowest ones. To
-// copy all of them and to close each costs half as much as the rest of a start while a thousand tasks run.
+// copy all of them and to close each takes longer the more tasks run.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -136,9 +136,9 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
   return linux_spawn_start(spawn, stack, stack_size);
 }
 
-// Whether close_range(2) with CLOSE_RANGE_UNSHARE copies a few descriptors without harm. Kernels before 6.11 that miss a
-// mend of 2024 (CVE-2024-45025) leave marks in the copy: from its 65th descriptor on a task would get numbers above its
-// limit, while the daemon has a thousand open.
+// Whether close_range(2) with CLOSE_RANGE_UNSHARE copies a few descriptors without harm. Kernels before 6.11 that miss
+// a mend of 2024 (CVE-2024-45025) leave marks in the copy: from its 65th descriptor on a task would get numbers above
+// its limit, while the daemon has a thousand open.
 static inline int linux_copies_few_descriptors(void) {
   struct utsname kernel;
   if (uname(&kernel) < 0) return 0;

@@ -7,9 +7,10 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether it can be told to an app, and shows as what it is: it moves no cursor, breaks no line and reverses no text.
+  /// Whether it can be told to an app, and shows as what it is: it moves no cursor, breaks no line and reverses no
+  /// text.
   ///
-  /// systemd refuses an environment with a noncharacter. Of the invisible format characters only U+200D is allowed, which
-  /// joins emoji.
+  /// systemd refuses an environment with a noncharacter. Of the invisible format characters only U+200D is allowed,
+  /// which joins emoji.
   public var isPrintable: Bool { isText && (properties.generalCategory != .format || self == "\u{200D}") }
 }

@@ -1,6 +1,7 @@
 /// The options of a program's command line, one after the other: `--name`, `--name VALUE` or `--name=VALUE`.
 ///
-/// The parser is hand-written, because swift-argument-parser would stay in the memory of programs that run for long, for a handful of options.
+/// The parser is hand-written, because swift-argument-parser would stay in the memory of programs that run for long,
+/// for a handful of options.
 public struct CommandLineOptions {
   /// A mistake in the options.
   public struct Mistake: Error {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Serves interfaces on Unix sockets, one event at a time, on the thread of its reactor.
 ///
-/// All that it keeps for its clients is bounded (``Bounds``). Between two events it does nothing, and it sets no timer. It
-/// lives until ``close()``, or until the last reference goes.
+/// All that it keeps for its clients is bounded (``Bounds``). Between two events it does nothing, and it sets no timer.
+/// It lives until ``close()``, or until the last reference goes.
 public final class Server {
   let reactor: any Reactor
   let bounds: Bounds

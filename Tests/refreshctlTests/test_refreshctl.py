@@ -243,6 +243,16 @@ def test_an_id_that_is_not_clear_is_asked_back(daemon, text, said):
     assert (result.returncode, result.stdout, result.stderr) == (66, "", f"refreshctl: {said}\n")
 
 
+def test_of_many_apps_that_an_id_may_mean_five_are_named(daemon):
+    row = MESSAGES[MANAGER + "List.Reply"]["apps"][0]
+    apps = [{**row, "id": f"org.example.feed{number}", "name": f"Feed {number}"} for number in range(100)]
+    daemon.answers[MANAGER + "List"] = [{"parameters": {"apps": apps}}]
+    daemon.answers[MANAGER + "Why"] = [{"error": SHARED + "NoSuchApp", "parameters": {"app": "feed"}}]
+    said = refreshctl("why", "feed", path=daemon.path).stderr
+    assert said.count("org.example.feed") == 5
+    assert said.endswith("Feed 4 (org.example.feed4), and 95 more; write more of the id\n")
+
+
 def test_a_mistyped_app_among_several_changes_none(daemon):
     result = refreshctl("background", APP, "nothing-like-it", path=daemon.path)
     assert result.returncode == 66

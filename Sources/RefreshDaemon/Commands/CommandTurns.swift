@@ -4,14 +4,16 @@ import Systemd
 /// Commands that run for apps beside their refreshes, few of each user's apps at once; the others wait for their turn.
 ///
 /// Each is bounded in time: at its deadline it is asked to end, and killed after a grace. A command that no signal ends
-/// gives its turn to the next one. The part of the daemon that has the commands is told of each end by its handlers, set once.
+/// gives its turn to the next one. The part of the daemon that has the commands is told of each end by its handlers,
+/// set once.
 final class CommandTurns<Purpose> {
   struct TurnBounds {
     /// How long a command may take before it is asked to end.
     let deadline: Duration
     /// How many commands of the apps of one user run at once.
     let mostOfUser: Int
-    /// How many commands of the apps of one user may wait, and more are not taken; nil where that part bounds them itself.
+    /// How many commands of the apps of one user may wait, and more are not taken; nil where that part bounds them
+    /// itself.
     var mostWaiting: Int?
   }
 

@@ -269,9 +269,8 @@ extension RefreshRecord {
   var message: String {
     let said = tasks.first { $0.outcome == outcome }?.message ?? ""
     guard case .failed(let cause) = outcome else { return said }
-    if let lost = tasks.lazy.compactMap(\.lostConstraint).first, case .stopped(.constraintLost) = cause {
-      return "stopped: \(lost)"
-    }
-    return said.isEmpty || said == cause.text ? cause.text : "\(cause.text) (\(said))"
+    let text = cause.text(lost: tasks.lazy.compactMap(\.lostConstraint).first)
+    // A text that names the lost constraint has what was said.
+    return said.isEmpty || said == text || text != cause.text ? text : "\(text) (\(said))"
   }
 }

@@ -1,7 +1,8 @@
 import RefreshEngine
 import Systemd
 
-/// The tasks that cannot start, each reported in the next turn of the loop: nobody hears of an end before `start` returns.
+/// The tasks that cannot start, each reported in the next turn of the loop: nobody hears of an end before `start`
+/// returns.
 final class FailedStarts {
   private var keys: [TaskKey] = []
   private var timer: TimerSource?

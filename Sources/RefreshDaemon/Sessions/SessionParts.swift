@@ -1,4 +1,5 @@
-/// The parts of the daemon that follow the sessions of users: who has one, what the desktops show, and what they are to show.
+/// The parts of the daemon that follow the sessions of users: who has one, what the desktops show, and what they are to
+/// show.
 struct SessionParts {
   let logins: SessionFollower
   let desktops: DesktopSessions

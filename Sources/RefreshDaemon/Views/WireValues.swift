@@ -14,8 +14,7 @@ extension Wire.Cause {
     case .exit(let code), .temporary(let code), .signal(let code):
       self.init(kind: kind, code: Int(code), text: cause.text)
     case .stopped(let reason):
-      let text = reason == .constraintLost ? lost.map { "stopped: \($0)" } : nil
-      self.init(kind: kind, stopReason: Wire.StopReason(reason), text: text ?? cause.text)
+      self.init(kind: kind, stopReason: Wire.StopReason(reason), text: cause.text(lost: lost))
     default: self.init(kind: kind, text: cause.text)
     }
   }
@@ -42,6 +41,12 @@ extension Cause {
     case .lostClient: "the app's process went away in the middle of it"
     case .outOfMemory: "killed because memory ran out"
     }
+  }
+
+  /// The cause, with what a refresh needed and had that was stopped for a lost constraint; nil if nobody knows.
+  func text(lost: String?) -> String {
+    guard self == .stopped(.constraintLost), let lost else { return text }
+    return "stopped: \(lost)"
   }
 }
 

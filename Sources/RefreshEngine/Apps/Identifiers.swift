@@ -32,7 +32,8 @@ public struct AppID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
 /// The name of one refresh, unique for the life of the store.
 ///
-/// The commands that run for an app beside its refreshes have such names too: notify commands, questions, keepers, workers.
+/// The commands that run for an app beside its refreshes have such names too: notify commands, questions, keepers,
+/// workers.
 ///
 /// A runner that outlives a crash of the daemon cannot answer for a later refresh, because the start counter differs.
 public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 /// A refresh whose processes are running.
 ///
-/// The stages, and what leads from one to the next; a test holds this list against what the simulator sees. Terminating,
-/// killed and stuck are the steps of `Stage.ending`:
+/// The stages, and what leads from one to the next; a test holds this list against what the simulator sees.
+/// Terminating, killed and stuck are the steps of `Stage.ending`:
 ///
 ///     started     -> running      the deadline is more than five seconds away
 ///     started     -> warned       the deadline is five seconds away or less

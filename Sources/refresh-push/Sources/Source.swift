@@ -15,7 +15,8 @@ protocol Source: AnyObject {
   func connect()
   /// Closes the connection or ends the attempt, without a call to the bridge.
   ///
-  /// The answers to ``Bridge/receive(_:from:then:)`` still arrive, ``MessageFate/undelivered`` for undelivered messages.
+  /// The answers to ``Bridge/receive(_:from:then:)`` still arrive, ``MessageFate/undelivered`` for undelivered
+  /// messages.
   func disconnect()
 }
 

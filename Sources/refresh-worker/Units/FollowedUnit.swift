@@ -1,6 +1,7 @@
 import Systemd
 
-/// A unit at its service manager: found anew on each connection, and kept in memory so that the manager sends its changes.
+/// A unit at its service manager: found anew on each connection, and kept in memory so that the manager sends its
+/// changes.
 ///
 /// At most one question to the manager is open: a new one drops the answer to the one before.
 final class FollowedUnit {

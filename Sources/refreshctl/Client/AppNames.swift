@@ -71,7 +71,7 @@ extension ConnectionOptions {
     let meant = AppNames.apps(meantBy: text, among: apps)
     if let only = meant.first, meant.count == 1 { return only.id }
     guard meant.isEmpty else {
-      let names = meant.map { named($0.name, $0.id) }.joined(separator: ", ")
+      let names = meant.map { named($0.name, $0.id) }.firstFive
       throw Failure(
         status: .notFound,
         text: "cannot tell which app \(printable(text)) is: \(names); write more of the id")

@@ -23,8 +23,8 @@ extension Screen {
     let age: Set<AppColumn> = apps.contains { $0.staleSinceMicroseconds != nil } ? [] : [.age]
     let layouts = [[], phase, age, phase.union(age)].map { less in all.filter { !less.contains($0) } }
     let mostOfLast = rows.map { $0.last.brief }.max() ?? 0
-    // Whole ids come first, then the last results, then all holds; where ids are cut, the room of the other columns goes
-    // to them.
+    // Whole ids come first, then the last results, then all holds; where ids are cut, the room of the other columns
+    // goes to them.
     let whole = [rows, brief].flatMap { rows in layouts.map { AppColumn.table($0, rows, keepsIDs: true) } }
     let cut = layouts.reversed().map { AppColumn.table($0, brief, keepsIDs: false) }
     let best = (whole + cut).first { ($0.width(of: AppColumn.last.rawValue, on: self) ?? 0) >= mostOfLast }

@@ -123,8 +123,7 @@ extension Screen {
   }
 
   private func names(_ names: [String]) -> String {
-    let more = names.count > 5 ? ", and \(names.count - 5) more" : ""
-    return names.prefix(5).map(printable).joined(separator: ", ") + more
+    names.map(printable).firstFive
   }
 
   /// The folders in which changes may go unseen, a line each for the first few.

@@ -33,6 +33,11 @@ extension Wire.Phase {
   }
 }
 
+extension [String] {
+  /// The first five, and how many more there are: `a, b, c, d, e, and 7 more`.
+  var firstFive: String { prefix(5).joined(separator: ", ") + (count > 5 ? ", and \(count - 5) more" : "") }
+}
+
 extension [Wire.Hold] {
   /// The names of the holds: `network, power`.
   var names: String { map { printable($0.name) }.joined(separator: ", ") }

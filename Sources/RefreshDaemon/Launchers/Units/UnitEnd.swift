@@ -2,8 +2,8 @@ import Glibc
 import RefreshEngine
 import Systemd
 
-// The end of a task: on request or by itself. The launcher kills the remaining processes, reads the accounting, and then
-// reports the end.
+// The end of a task: on request or by itself. The launcher kills the remaining processes, reads the accounting, and
+// then reports the end.
 
 extension SystemdLauncher {
   /// Ends the processes of a task by a signal, or the task at once if nothing of it runs.
