@@ -117,7 +117,11 @@ public struct AppConfiguration: Hashable, Sendable {
   public var sandbox: [SandboxProperty] { settings.value.sandbox }
 
   /// The name for people: `name` of the file, else the last element of the id.
-  public var name: String { names?.value.ofApp ?? String(id.description.split(separator: ".").last ?? "") }
+  public var name: String {
+    if let name = names?.value.ofApp { return name }
+    let id = id.description
+    return String(id[(id.utf8.lastIndex(of: UInt8(ascii: ".")).map(id.utf8.index(after:)) ?? id.startIndex)...])
+  }
 
   /// The directory of the app's file.
   var folder: String { settings.value.folder }

@@ -40,7 +40,7 @@ public struct Engine: Sendable {
   var transfers = TransferQueue()
 
   let spread: Spread
-  var apps: AppStorage
+  @usableFromInline var apps: AppStorage
   var running: [RefreshID: AppID] = [:]
   /// The running refreshes whose processes no signal ends; they hold no slot.
   var stuck: Set<RefreshID> = []
@@ -65,6 +65,10 @@ public struct Engine: Sendable {
   var agenda = Agenda()
   var queue = StartQueue()
   private var number: UInt32 = 0
+  /// From when until when to come back; nil when there is nothing to do by time.
+  public internal(set) var nextWake: Window?
+  /// Whether any refresh or transfer runs.
+  public private(set) var isBusy = false
 
   /// Restores the state that the previous daemon saved.
   ///
@@ -100,12 +104,7 @@ public struct Engine: Sendable {
     for (id, pushes) in pushes { apps[id]?.pushes = pushes }
     self.lateClock?.note(states, pushes, device.pause)
     self.lateClock?.note(transfers)
-  }
-
-  /// From when until when to come back; nil when there is nothing to do by time.
-  public var nextWake: Window? {
-    let sharedWakes = [roundWake, transferWake.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
-    return agenda.wake(beside: sharedWakes.min { $0.latest < $1.latest })
+    noteNextWake()
   }
 
   /// Handles one event and gives the decision: what to save, then what to perform.
@@ -125,13 +124,15 @@ public struct Engine: Sendable {
     apply(event, &turn)
     runTransfers(&turn)
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
-    while hasSlot, let index = queue.first(where: hasSlot(of:)) {
+    while hasSlot, !queue.isEmpty, let index = queue.first(where: hasSlot(of:)) {
       queue.set(index, to: nil)
       turn.touched.insert(index)
       if case .ready(let trigger) = verdict(on: index, at: now) { decideStart(apps.id(at: index), trigger, &turn) }
     }
     for index in turn.touched.inOrder { refile(index, &turn) }
     if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }
+    noteNextWake()
+    isBusy = refreshingCount > 0 || transferCounts.running > 0
     return turn.decision
   }
 
@@ -202,11 +203,10 @@ public struct Engine: Sendable {
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     case .clear: break
     }
-    let ends = [
-      reportsStale(index), reportsHeld(apps[index], verdict), apps[index].countsAsOpenedAt,
-      guardWake(index, verdict, at: turn.now),
-    ]
-    for end in ends.compactMap(\.self) { window = Window(window, ending: end) }
+    if let end = reportsStale(index) { window = Window(window, ending: end) }
+    if let end = reportsHeld(apps[index], verdict) { window = Window(window, ending: end) }
+    if let end = apps[index].countsAsOpenedAt { window = Window(window, ending: end) }
+    if let end = guardWake(index, verdict, at: turn.now) { window = Window(window, ending: end) }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].followsConditions }
     agenda.set(index, to: window)
   }

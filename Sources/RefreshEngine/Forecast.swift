@@ -133,6 +133,7 @@ extension Engine {
       agenda.set(index, to: nil)
       queue.set(index, to: nil)
     }
+    noteNextWake()
   }
 
   /// Lets time pass and ends at once what runs and what that starts, `count` refreshes or a few more.

@@ -12,12 +12,12 @@ extension Engine {
   }
 
   /// The state of an app, to be saved; nil for one that was never configured.
-  public func state(of id: AppID) -> AppState? { apps[id]?.state }
+  public func state(of id: AppID) -> AppState? { apps.index(of: id).map { apps[$0].state } }
 
   /// Where an app is; nil for one that is not configured.
-  public func phase(of id: AppID) -> Phase? {
-    apps[id].flatMap { $0.policy == nil ? nil : $0.phase }
-  }
+  ///
+  /// Inlined, because a call would copy the engine's many references; it is asked around every signal.
+  @inlinable public func phase(of id: AppID) -> Phase? { apps.phase(of: id) }
 
   /// An app as desktops show it; nil for one that is not known.
   public func presence(of id: AppID) -> Presence? { apps[id]?.presence }

@@ -142,7 +142,12 @@ public final class Connection {
     }
     if readiness.contains(.writable) { flush() }
     if readiness.contains(.readable) { if mayRead { receive() } else { isReadingPaused = true } }
-    if isDue, let server, server.mayTakeAtOnce(self) { takeTurn() } else { finishTurn() }
+    if isDue, let server, server.mayTakeAtOnce(self) {
+      takeTurn()
+      endTurn()
+    } else {
+      finishTurn()
+    }
   }
 
   /// Whether the next call may be taken up.
@@ -181,7 +186,7 @@ public final class Connection {
     }
   }
 
-  /// Takes up one call, or the rest of one.
+  /// Takes up one call, or the rest of one; ``endTurn()`` must follow.
   func takeTurn() {
     isInLine = false
     if state == .ended { return }
@@ -194,9 +199,14 @@ public final class Connection {
       if state == .hungUp, mayRead { receive() }
       take()
     }
-    isTaking = false
-    flush()
     server?.spent(since: start, on: self)
+  }
+
+  /// Sends the answers of the turn.
+  func endTurn() {
+    isTaking = false
+    if state == .ended { return }
+    flush()
     finishTurn()
   }
 

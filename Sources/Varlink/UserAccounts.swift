@@ -9,8 +9,8 @@ struct UserAccounts {
   /// A call that is work, and how it is begun.
   typealias Work = (call: CallState, run: () -> Void)
 
-  /// The account of one user.
-  struct Account {
+  /// The account of one user; shared, because each call changes it several times.
+  final class Account {
     fileprivate(set) var connections: [ObjectIdentifier: Connection] = [:]
     /// The connections in the order in which they fell silent, so that no newcomer costs a look at all of them.
     ///
@@ -34,7 +34,7 @@ struct UserAccounts {
     }
 
     /// The connection that has been idle longest.
-    fileprivate mutating func findIdlest() -> Connection? {
+    fileprivate func findIdlest() -> Connection? {
       while let first = silent.first {
         if let connection = idle(first) { return connection }
         silent.removeFirst()
@@ -43,7 +43,7 @@ struct UserAccounts {
     }
 
     /// The connection that was used longest ago.
-    fileprivate mutating func findLeastUsed() -> Connection? {
+    fileprivate func findLeastUsed() -> Connection? {
       findIdlest() ?? connections.values.min { $0.lastHeard < $1.lastHeard }
     }
 
@@ -65,28 +65,30 @@ struct UserAccounts {
   // MARK: - Connections
 
   mutating func add(_ connection: Connection) {
-    users[connection.peer.uid, default: Account()].connections[ObjectIdentifier(connection)] = connection
+    account(of: connection.peer.uid).connections[ObjectIdentifier(connection)] = connection
     connectionCount += 1
     noteSilent(connection)
   }
 
   /// Puts a connection last in the order in which its user's give way: it was heard, or has nothing more to do.
   mutating func noteSilent(_ connection: Connection) {
-    let (uid, id) = (connection.peer.uid, ObjectIdentifier(connection))
-    guard connection.isIdle, users[uid]?.connections[id] != nil else { return }
+    let id = ObjectIdentifier(connection)
+    guard connection.isIdle, let account = users[connection.peer.uid], account.connections[id] != nil else { return }
     lastSilence += 1
     connection.silentSince = lastSilence
-    users[uid]?.silent.append((id, lastSilence))
-    guard let account = users[uid], account.silent.count > 2 * account.connections.count + 16 else { return }
-    users[uid]?.silent.removeAll { account.idle($0) == nil }
+    account.silent.append((id, lastSilence))
+    guard account.silent.count > 2 * account.connections.count + 16 else { return }
+    account.silent.removeAll { account.idle($0) == nil }
   }
 
   mutating func remove(_ connection: Connection) {
     let uid = connection.peer.uid
-    guard users[uid]?.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    guard let account = users[uid], account.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
+      return
+    }
     connectionCount -= 1
     if !bounds.privileged.contains(uid) { bytes -= connection.countedBytes }
-    users[uid]?.bytes -= connection.countedBytes
+    account.bytes -= connection.countedBytes
     close(uid)
   }
 
@@ -148,8 +150,9 @@ struct UserAccounts {
     let uid = connection.peer.uid
     // Nobody else gives way to a privileged user.
     if !bounds.privileged.contains(uid) { bytes += change }
-    users[uid]?.bytes += change
-    guard change > 0, let account = users[uid] else { return nil }
+    guard let account = users[uid] else { return nil }
+    account.bytes += change
+    guard change > 0 else { return nil }
     if account.bytes > bounds.bytesPerUser, account.bytes != connection.countedBytes { return connection }
     guard bytes > bounds.bytes else { return nil }
     return largest { $0.bytes }?.value.connections.values.max { $0.countedBytes < $1.countedBytes } ?? connection
@@ -159,12 +162,12 @@ struct UserAccounts {
 
   /// Begins a call that is work; false if it waits until its user's other work is done.
   mutating func begin(_ work: Work) -> Bool {
-    let uid = work.call.connection.peer.uid
-    guard users[uid]?.isWorking == true else {
-      users[uid, default: Account()].isWorking = true
+    let account = account(of: work.call.connection.peer.uid)
+    guard account.isWorking else {
+      account.isWorking = true
       return true
     }
-    users[uid]?.waiting.append(work)
+    account.waiting.append(work)
     return false
   }
 
@@ -180,16 +183,17 @@ struct UserAccounts {
   ///
   /// The caller lets go of them, because the end of a call is counted here.
   mutating func removeWaiting(of connection: Connection) -> [Work] {
-    let uid = connection.peer.uid
-    let found = (users[uid]?.waiting ?? []).filter { $0.call.connection === connection }
-    if !found.isEmpty { users[uid]?.waiting.removeAll { $0.call.connection === connection } }
+    guard let account = users[connection.peer.uid] else { return [] }
+    let found = account.waiting.filter { $0.call.connection === connection }
+    if !found.isEmpty { account.waiting.removeAll { $0.call.connection === connection } }
     return Array(found)
   }
 
   /// Counts one more watch; false if that is too much for its user.
   mutating func addWatch(of uid: uid_t) -> Bool {
-    guard users[uid]?.watches ?? 0 < bounds.watchesPerUser else { return false }
-    users[uid, default: Account()].watches += 1
+    let account = account(of: uid)
+    guard account.watches < bounds.watchesPerUser else { return false }
+    account.watches += 1
     return true
   }
 
@@ -212,12 +216,18 @@ struct UserAccounts {
 
   /// Counts the time that a call took.
   mutating func spend(_ nanoseconds: UInt64, of uid: uid_t, at now: UInt64) {
+    guard let account = users[uid] else { return }
     let window = now / Self.span
-    if users[uid]?.window != window {
-      users[uid]?.window = window
-      users[uid]?.spent = 0
-    }
-    users[uid]?.spent += nanoseconds
+    if account.window != window { (account.window, account.spent) = (window, 0) }
+    account.spent += nanoseconds
+  }
+
+  /// The account of a user, made where there is none.
+  private mutating func account(of uid: uid_t) -> Account {
+    if let account = users[uid] { return account }
+    let account = Account()
+    users[uid] = account
+    return account
   }
 
   private mutating func close(_ uid: uid_t) {

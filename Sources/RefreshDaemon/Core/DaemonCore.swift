@@ -13,8 +13,12 @@ protocol DecisionFollower: AnyObject {
 ///
 /// The parts of the daemon read the engine here and hand events to it; they cannot change it in another way.
 final class DaemonCore {
-  private(set) var engine: Engine
-  private(set) var configuration = ConfigurationInForce()
+  /// The engine; lent, because a copy of it for each reader would count references to all that it holds.
+  var engine: Engine { _read { yield ownEngine } }
+  /// The configuration in force; lent as the engine is.
+  var configuration: ConfigurationInForce { _read { yield ownConfiguration } }
+  private var ownEngine: Engine
+  private var ownConfiguration = ConfigurationInForce()
   let access: Access
   let scheduler: any Scheduler
   /// When the daemon started.
@@ -26,7 +30,7 @@ final class DaemonCore {
   private var armedFor: Window?
 
   init(_ engine: Engine, scheduler: any Scheduler, access: Access, startedAt: Moment) {
-    (self.engine, self.scheduler, self.access) = (engine, scheduler, access)
+    (ownEngine, self.scheduler, self.access) = (engine, scheduler, access)
     self.startedAt = startedAt
   }
 
@@ -44,12 +48,12 @@ final class DaemonCore {
   /// Puts a configuration in force, in the engine and here in one step.
   func configure(_ next: ConfigurationInForce) {
     let now = readClocks()
-    configuration = next
+    ownConfiguration = next
     decide(next.event, at: now)
   }
 
   /// Keeps the mistakes for which a new configuration was refused.
-  func refuse(_ problems: [Problem]) { configuration.refused = problems }
+  func refuse(_ problems: [Problem]) { ownConfiguration.refused = problems }
 
   /// Reads the clocks, and first tells the engine if the wall clock was set.
   ///
@@ -71,7 +75,7 @@ final class DaemonCore {
   func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: engine.wallOffset) }
 
   /// A new id, for a refresh or for another command that the launcher runs.
-  func makeID() -> RefreshID { engine.makeID() }
+  func makeID() -> RefreshID { ownEngine.makeID() }
 
   /// Whether the peer may ask about an app, which may have left the configuration.
   func may(_ peer: Peer, about app: AppID) -> Bool {
@@ -79,7 +83,7 @@ final class DaemonCore {
   }
 
   private func decide(_ event: Event, at now: Instant) {
-    let decision = engine.handle(event, at: now)
+    let decision = ownEngine.handle(event, at: now)
     for follower in followers { follower.engineDecided(decision, on: event, at: now) }
     arm()
   }

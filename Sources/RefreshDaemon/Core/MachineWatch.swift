@@ -48,7 +48,7 @@ final class MachineWatch: DecisionFollower {
 
   /// Has the machine wait before it sleeps while anything runs.
   private func delaySleep() {
-    let isDelayed = core.engine.refreshingCount > 0 || core.engine.transferCounts.running > 0
+    let isDelayed = core.engine.isBusy
     guard isDelayed != delaysSleep else { return }
     delaysSleep = isDelayed
     ports.conditions.delaySleep(isDelayed)

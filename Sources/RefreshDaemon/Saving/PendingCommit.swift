@@ -46,9 +46,11 @@ struct PendingCommit {
       || !waited.isEmpty || !promises.isEmpty || !erased.isEmpty
   }
 
-  /// Whether the commit may wait for others: nothing is started or answered after it, and nothing has ended.
+  /// Whether the commit may wait for others: nothing is started or answered after it, nothing has ended, and there is
+  /// room for more openings.
   var canWait: Bool {
     !clockStepped && ended.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
+      && openings.count < Batch.recordsKept / 2
   }
 
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }

@@ -19,8 +19,11 @@ protocol SavedPart: AnyObject {
 final class Saving: DecisionFollower {
   /// How long after a failed commit the next is tried, if nothing else causes one.
   private static let retryAfter = Duration.seconds(10)
-  /// How long a change of phase may wait for others to share its commit: a fleet of apps changes faster than a disk.
-  private static let gathering = Duration.milliseconds(5)
+  /// How long a change of phase may wait for others to share its commit, at least and at most.
+  ///
+  /// In between it waits ten times as long as the last commit took: a fleet of apps changes faster than a disk, and
+  /// their phases keep the disk busy for a tenth of the time.
+  private static let gathering = Duration.milliseconds(5)...Duration.milliseconds(100)
   /// How long a commit may take before it is a problem of the store.
   static let patience = Duration.seconds(2)
   /// How long a commit may take before the calls that wait for it are refused.
@@ -48,6 +51,8 @@ final class Saving: DecisionFollower {
   /// The commit that the store has; nil while it has none.
   private var underWay: PendingCommit?
   private var beganAt = Instant(microseconds: 0)
+  /// How long the last commit took.
+  private var lastTook = Duration.zero
   /// The calls that were refused while the store had their commit, in case it succeeds after all.
   private var refused: [PendingCommit.Promise] = []
   /// Why no call waits for the disk at present: the commit under way takes too long.
@@ -125,10 +130,11 @@ final class Saving: DecisionFollower {
       finish(takePending())
       return onIdle()
     }
-    guard pending.canWait, problem == nil, !core.engine.isStopping else { return commitNow() }
+    guard mayGather else { return commitNow() }
     guard !isCommitDue else { return }
     isCommitDue = true
-    core.scheduler.arm(timer, after: Self.gathering, accuracy: 1000)
+    let wait = min(max(lastTook * 10, Self.gathering.lowerBound), Self.gathering.upperBound)
+    core.scheduler.arm(timer, after: wait, accuracy: 1000)
   }
 
   /// Handles an error of a read: a damaged file was set aside, and everything known goes into the new one.
@@ -138,6 +144,9 @@ final class Saving: DecisionFollower {
     saveAllAfter(problem)
     commitIfNeeded()
   }
+
+  /// Whether the next commit may wait for other changes.
+  private var mayGather: Bool { pending.canWait && problem == nil && !core.engine.isStopping }
 
   private var isToBeSaved: Bool { pending.isToBeSaved || parts.contains(where: \.hasChanges) }
 
@@ -174,14 +183,17 @@ final class Saving: DecisionFollower {
     case .success(let pushes): known = pushes
     case .failure(let error): problem = error
     }
-    core.tally.noteWrite(took: beganAt.duration(to: core.now), failed: problem != nil)
+    lastTook = beganAt.duration(to: core.now)
+    core.tally.noteWrite(took: lastTook, failed: problem != nil)
     let late = refused
     refused = []
     if problem == nil { for promise in late { promise.storedLate?(known) } }
     // A store that has begun anew gets everything at once, and after the pause if it is damaged again.
     let isDamagedAgain = problem?.code == .corrupt && self.problem?.code == .corrupt
     complete(turn, problem, known)
-    if isEmpty || isDamagedAgain { becomeIdle() } else { commit() }
+    guard isEmpty || isDamagedAgain || mayGather else { return commit() }
+    becomeIdle()
+    if mayGather { commitIfNeeded() }
   }
 
   /// The commit under way takes too long: first it is a problem of the store, then its callers are refused.
@@ -219,14 +231,13 @@ final class Saving: DecisionFollower {
   }
 
   private func makeBatch() -> Batch {
-    let engine = core.engine
     var batch = Batch(
-      now: core.now, wallOffset: engine.wallOffset, openings: pending.openings, records: pending.ended,
+      now: core.now, wallOffset: core.engine.wallOffset, openings: pending.openings, records: pending.ended,
       waits: pending.waited)
     batch.removed = pending.erased
-    if pending.deviceChanged { batch.device = engine.device }
-    for id in pending.changed { batch.states[id] = engine.state(of: id) }
-    for id in pending.learned { batch.learned[id] = .some(engine.learned(of: id)) }
+    if pending.deviceChanged { batch.device = core.engine.device }
+    for id in pending.changed { batch.states[id] = core.engine.state(of: id) }
+    for id in pending.learned { batch.learned[id] = .some(core.engine.learned(of: id)) }
     for part in parts { part.moveChanges(into: &batch) }
     // The forgotten URLs of a file that went would make a row of the app again.
     for app in pending.erased { batch.validators[app] = nil }

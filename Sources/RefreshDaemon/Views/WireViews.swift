@@ -178,20 +178,23 @@ extension Daemon {
   }
 
   private func view(of app: AppConfiguration, at now: Instant, _ nights: inout NightsAhead) -> AppView {
-    let running = core.engine.state(of: app.id)?.running?.id
-    let stuck = running.flatMap { core.engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
+    // Copied once, not for each question.
+    let engine = core.engine
+    let state = engine.state(of: app.id) ?? AppState()
+    let running = state.running?.id
+    let stuck = running.flatMap { engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
     return AppView(
-      app: app, state: core.engine.state(of: app.id) ?? AppState(), phase: core.engine.phase(of: app.id) ?? .background,
-      verdict: core.engine.verdict(on: app.id, at: now),
-      prospect: core.engine.prospect(of: app.id, at: now, &nights),
-      dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
-      limits: core.engine.limits, wallOffset: core.engine.wallOffset,
-      last: runner.lastRefreshes[app.id], staleSince: core.engine.staleSince(app.id, at: now),
+      app: app, state: state, phase: engine.phase(of: app.id) ?? .background,
+      verdict: engine.verdict(on: app.id, at: now),
+      prospect: engine.prospect(of: app.id, at: now, &nights),
+      dueTrigger: engine.dueTrigger(of: app.id, at: now),
+      limits: engine.limits, wallOffset: engine.wallOffset,
+      last: runner.lastRefreshes[app.id], staleSince: engine.staleSince(app.id, at: now),
       performer: audience.attached.performer(of: app.id)?.pid,
-      isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck,
-      pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
+      isAwaitingStore: saving.problem != nil && running.map(engine.isAwaitingBegin) == true, stuck: stuck,
+      pushWait: engine.waitingPushes(of: app.id, at: now).first?.wait,
       awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil,
-      guarded: core.engine.guardState(of: app.id))
+      guarded: engine.guardState(of: app.id))
   }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// A dictionary of large values wastes the room of its free buckets, here more than the apps themselves take. So the
 /// apps lie in an array. An app that was ever configured stays.
-struct AppStorage: Sendable {
+@usableFromInline struct AppStorage: Sendable {
   private var table = IDTable()
   private var apps: ContiguousArray<App> = []
   /// The learners of the apps, in an array of their own: they are large, and few events touch them.
@@ -84,6 +84,12 @@ struct AppStorage: Sendable {
   /// Forgets what is learnt of an app.
   mutating func forget(_ id: AppID) {
     if let index = index(of: id) { learners[Int(index)] = nil }
+  }
+
+  /// Where an app is; nil for one that is not configured.
+  @usableFromInline func phase(of id: AppID) -> Phase? {
+    guard let index = index(of: id).map(Int.init), apps[index].sharedPolicy != nil else { return nil }
+    return apps[index].phase
   }
 
   subscript(index: AppIndex) -> App {

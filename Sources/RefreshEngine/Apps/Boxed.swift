@@ -24,7 +24,8 @@ struct BoxedIfAny<Fields: Emptiable>: Hashable, Sendable {
   private var box: Boxed<Fields>?
 
   var wrappedValue: Fields {
-    get { box?.value ?? Fields() }
+    // Lent, so that reading one field does not copy the others.
+    _read { if let box { yield box.value } else { yield Fields() } }
     set { box = newValue == Fields() ? nil : Boxed(newValue) }
   }
 

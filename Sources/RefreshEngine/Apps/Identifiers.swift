@@ -9,25 +9,23 @@ public struct AppID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Takes `text` if it has the form of an app id, else nothing.
   public init?(_ text: String) {
     guard text.utf8.count <= 255 else { return nil }
-    let elements = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard elements.count >= 2, elements.allSatisfy(Self.isElement) else { return nil }
+    var (elements, length) = (1, 0)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: ".") where length > 0: (elements, length) = (elements + 1, 0)
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+        UInt8(ascii: "-"):
+        length += 1
+      case UInt8(ascii: "0")...UInt8(ascii: "9") where length > 0: length += 1
+      default: return nil
+      }
+    }
+    guard elements >= 2, length > 0 else { return nil }
     description = text
   }
 
   /// Byte order of the ids, the order of every list.
   public static func < (left: AppID, right: AppID) -> Bool { left.description < right.description }
-
-  private static func isElement(_ element: Substring.UTF8View) -> Bool {
-    guard let first = element.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
-    return element.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-        true
-      default: false
-      }
-    }
-  }
 }
 
 /// The name of one refresh, unique for the life of the store.

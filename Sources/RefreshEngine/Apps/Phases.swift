@@ -13,7 +13,7 @@ public enum Phase: String, Hashable, Sendable, CaseIterable {
 extension Engine {
   /// Takes a signal that holds until another one comes.
   mutating func applySignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
-    guard apps[id]?.policy != nil else { return }
+    guard phase(of: id) != nil else { return }
     changePhase(id, &turn) { app in
       if signal.tellsPhase { app.tellsPhase = true }
       switch signal {
@@ -29,7 +29,7 @@ extension Engine {
 
   /// Takes a signal that holds until its lease ends.
   mutating func addLease(_ lease: LeaseID, _ id: AppID, _ signal: Signal, _ turn: inout Turn) {
-    guard apps[id]?.policy != nil else { return }
+    guard phase(of: id) != nil else { return }
     changePhase(id, &turn) { app in
       app.leases.append(App.Lease(id: lease, signal: signal))
       app.state.isTerminated = false
@@ -54,7 +54,8 @@ extension Engine {
   ///
   /// `lastStart` stays: the next start is the last one plus the new interval.
   mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
-    guard var app = apps[id] else { return }
+    guard let index = apps.index(of: id) else { return }
+    var app = apps[index]
     let (phase, state) = (app.phase, app.state)
     change(&app)
     if app.phase != phase {
@@ -68,10 +69,10 @@ extension Engine {
       app.isOpen = false
       turn.decision.openings.append(Opening(app: id, at: turn.now, change: .ended))
     }
-    apps[id] = app
+    apps[index] = app
     if app.phase == .foreground, !app.isOpen, app.isToldForeground {
       learnOpening(of: id, &turn)
-      if let learnt = apps[id] { app = learnt }
+      app = apps[index]
     }
     if app.phase == .loggedOut { stop(id, .logout, &turn) }
     if app.state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }

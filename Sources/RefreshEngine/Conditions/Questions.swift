@@ -68,7 +68,9 @@ extension Engine {
   ///
   /// Nothing is asked while anything else holds the app, so that no command runs for nothing: the questions come last.
   mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    guard let constraint = question(of: verdict) ?? questionOfGuard(index, verdict, at: turn.now) else { return }
+    var asked = question(of: verdict)
+    if asked == nil { asked = questionOfGuard(index, verdict, at: turn.now) }
+    guard let constraint = asked else { return }
     var question = apps[index].questions[constraint] ?? ConditionQuestion()
     guard question.asked == nil, question.nextAt.map({ $0 <= turn.now }) ?? true else { return }
     let id = makeID()

@@ -37,6 +37,9 @@ struct StartQueue {
   /// The heads of all lanes, and old ones; a head whose user had no slot when it came up is missing.
   private var heads = Heap<Entry>()
 
+  /// Whether no app waits.
+  var isEmpty: Bool { entries.isEmpty }
+
   /// The next app of the users who have a free slot.
   mutating func first(where hasSlot: (UInt32) -> Bool) -> AppIndex? {
     while let head = heads.min {

@@ -19,6 +19,17 @@ public struct Window: Hashable, Sendable {
   }
 }
 
+extension Engine {
+  /// Finds when to come back, after a change of the engine.
+  mutating func noteNextWake() {
+    var shared = roundWake
+    if let transferWake, shared.map({ transferWake < $0.latest }) ?? true {
+      shared = Window(earliest: transferWake, latest: transferWake)
+    }
+    nextWake = agenda.wake(beside: shared)
+  }
+}
+
 extension App {
   /// The window of a background refresh is this part of its interval, and never more than `longestWindow`.
   ///

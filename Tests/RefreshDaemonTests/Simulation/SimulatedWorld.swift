@@ -154,7 +154,8 @@ final class SimulatedWorld {
     let instant = bootMicroseconds + bootedAt
     let isRetry = instant - now == 10_000_000 && accuracy == 1_000_000
     if fault == .retriesWithoutPause, isRetry { return now }
-    if fault == .callersWaitForDisk, instant - now == Saving.patience.inMicroseconds { return .max }
+    let isPatience = instant - now == Saving.patience.inMicroseconds && accuracy == 1000
+    if fault == .callersWaitForDisk, isPatience { return .max }
     return instant + chance.duration(.zero ... .microseconds(accuracy)).inMicroseconds
   }
 
