@@ -4,6 +4,7 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 import Testing
+import Threads
 
 @testable import RefreshDaemon
 

@@ -1,5 +1,6 @@
 import RefreshEngine
 import Testing
+import Threads
 
 @testable import RefreshStore
 

@@ -3,6 +3,7 @@ import Glibc
 import RefreshEngine
 import RefreshStore
 import Testing
+import Threads
 
 /// A directory of a test's own, removed with all that is in it when the test lets go of it.
 final class ScratchDirectory {

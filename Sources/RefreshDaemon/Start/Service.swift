@@ -3,6 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 import Systemd
+import Threads
 import Varlink
 
 /// The life of the program: makes the daemon's ports, opens the daemon, and turns the loop.

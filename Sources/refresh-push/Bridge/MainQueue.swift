@@ -21,14 +21,13 @@ final class MainQueue: Sendable {
   /// Queues an action; the main thread runs actions in order.
   func add(_ action: @escaping @MainActor () -> Void) {
     waiting.withLock { $0.append(action) }
-    var one: UInt64 = 1
-    write(eventDescriptor, &one, MemoryLayout.size(ofValue: one))
+    eventfd_write(eventDescriptor, 1)
   }
 
   /// Runs the queued actions.
   @MainActor func run() {
-    var count: UInt64 = 0
-    read(eventDescriptor, &count, MemoryLayout.size(ofValue: count))
+    var count: eventfd_t = 0
+    eventfd_read(eventDescriptor, &count)
     let actions = waiting.withLock { waiting in
       defer { waiting = [] }
       return waiting

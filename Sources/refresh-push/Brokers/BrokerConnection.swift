@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Threads
 
 /// A report of a broker's thread to the bridge.
 enum BrokerReport: Sendable {
@@ -63,35 +64,22 @@ final class BrokerConnection {
     report: @escaping @Sendable (BrokerReport) -> Void
   ) throws(BrokerEnd) {
     let connection = BrokerConnection(options, version, session, mailbox, report)
-    guard BrokerAttempts.begin(connection.client) else {
+    let client = connection.client
+    guard BrokerAttempts.begin(client) else {
       throw .unreachable(
         "cannot connect to \(connection.address): \(BrokerAttempts.most) earlier attempts still wait for it")
     }
-    let retained = Unmanaged.passRetained(connection)
-    var thread = pthread_t()
-    let result = pthread_create(
-      &thread, nil,
-      { context in
-        guard let context else { return nil }
-        Unmanaged<BrokerConnection>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      }, retained.toOpaque())
-    guard result == 0 else {
-      retained.release()
-      BrokerAttempts.end(connection.client)
-      throw .unreachable("cannot start a thread: \(String(cString: strerror(result))); raise the limit on processes")
+    let code = DetachedThread.begin { connection.run() }
+    guard code == 0 else {
+      BrokerAttempts.end(client)
+      throw .unreachable("cannot start a thread: \(String(cString: strerror(code))); raise the limit on processes")
     }
-    pthread_detach(thread)
   }
 
   private var address: String { "\(options.host):\(options.port)" }
   private var client: String { "\(address) \(options.clientID)" }
 
   private func run() {
-    // Only the main thread handles signals.
-    var all = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_BLOCK, &all, nil)
     var end = connectAndServe()
     if mayFallBack, end.isOfVersion || isClosedUnanswered(end) || isSilent(end) {
       let isSaid = isAnswered
