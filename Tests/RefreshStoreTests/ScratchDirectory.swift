@@ -127,9 +127,9 @@ extension Batch {
     records: [RefreshRecord] = [],
     waits: [WaitRecord] = []
   ) {
-    self.init(
-      now: clock.now, wallOffset: clock.wallOffset, states: states, device: device, learned: learned,
-      openings: openings, records: records, waits: waits)
+    self.init(now: clock.now, wallOffset: clock.wallOffset)
+    (self.states, self.device, self.learned) = (states, device, learned)
+    (history.openings, history.refreshes, history.waits) = (openings, records, waits)
   }
 }
 

@@ -85,7 +85,7 @@ final class SimulatedDisk {
   ) {
     let save = Save(batch: batch, isDurable: durably, life: life.number, answer: answer)
     waiting.append(save)
-    world.note("save \(batch.states.count) states, \(batch.records.count) ends\(durably ? ", durably" : "")")
+    world.note("save \(batch.states.count) states, \(batch.history.refreshes.count) ends\(durably ? ", durably" : "")")
     world.after(world.saveTime()) { [unowned self] in finish(save.life) }
     if world.fault == .performsBeforeSave {
       world.after(.microseconds(1)) { [unowned self] in world.deliver(to: save.life) { answer(.success([])) } }
@@ -127,7 +127,7 @@ final class SimulatedDisk {
     do {
       world.book.saves(whole)
       if world.fault != .losesAcknowledgedSave || !world.chance.happens(10) { try write(whole, into: file) }
-      if world.fault == .savesEndsTwice { whole.records += whole.records }
+      if world.fault == .savesEndsTwice { whole.history.refreshes += whole.history.refreshes }
       model.apply(whole)
       world.book.saved(whole)
       unsynced.append((whole, model))
