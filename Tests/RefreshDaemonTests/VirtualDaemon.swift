@@ -38,7 +38,7 @@ final class VirtualDaemon {
       at: "\(directory.path)/store.sqlite", clock: clock, executor: ThreadExecutor(name: "store")
     ).loaded
     let ports = Ports(
-      scheduler: scheduler, store: store, launcher: launcher,
+      settings: settings, scheduler: scheduler, store: store, launcher: launcher,
       choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: machine,
       zone: { SimulatedZone(offset: 0) }, files: files,
       folders: nil,
@@ -46,7 +46,7 @@ final class VirtualDaemon {
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
       notify: { [output] _, line in output.line = line }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
-    daemon = Daemon(settings, ports, loaded, at: moment)
+    daemon = Daemon(ports, loaded, at: moment)
     try daemon.open(loaded, configuration)
     scheduler.run(for: .zero)
   }

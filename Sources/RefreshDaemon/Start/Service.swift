@@ -39,7 +39,7 @@ public enum Service {
     for (id, problem) in loaded.unreadablePushes.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
     do {
       let ports = try ports(settings, loop, store, configuration, journal)
-      let daemon = Daemon(settings, ports, loaded, at: moment)
+      let daemon = Daemon(ports, loaded, at: moment)
       DescriptorLimit.raise()
       let signals = [
         try loop.onSignal(SIGTERM) { daemon.stop() },
@@ -68,7 +68,8 @@ public enum Service {
     let chosen = try ChosenLauncher(configuration.launcher, on: loop, settings: settings)
     let forecaster = Forecaster()
     return Ports(
-      scheduler: LoopScheduler(loop, tasks), store: ThreadedStore(store, tasks), launcher: chosen.launcher,
+      settings: settings, scheduler: LoopScheduler(loop, tasks), store: ThreadedStore(store, tasks),
+      launcher: chosen.launcher,
       choice: chosen.choice, conditions: ConditionSources(on: loop, settings: .init(of: settings)),
       zone: { () throws(SystemdError) in try LocalZone(on: loop) },
       files: ConfigurationReader(sources: settings.sources, reader: settings.reader, tasks: tasks),
