@@ -3,7 +3,7 @@
 /// The socket of a daemon: its path, and the daemon's kind.
 public struct SocketPath: Hashable, Sendable {
   /// The kinds of daemon.
-  public enum Daemon: Hashable, Sendable {
+  public enum DaemonKind: Hashable, Sendable {
     /// The daemon whose socket was named.
     case named
     /// The user's own daemon.
@@ -15,10 +15,10 @@ public struct SocketPath: Hashable, Sendable {
   /// The path of the socket.
   public let path: String
   /// The kind of the daemon that listens there.
-  public let daemon: Daemon
+  public let daemon: DaemonKind
 
   /// A socket at a path.
-  public init(path: String, daemon: Daemon) {
+  public init(path: String, daemon: DaemonKind) {
     self.path = path
     self.daemon = daemon
   }

@@ -13,7 +13,7 @@ do throws(PushError) {
   }
 } catch {
   for line in error.description.split(separator: "\n") {
-    Journal(identifier: "refresh-push").write(Entry(String(line), priority: .error))
+    Journal(identifier: "refresh-push").write(JournalEntry(String(line), priority: .error))
   }
   exit(error.code.rawValue)
 }

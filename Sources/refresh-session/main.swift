@@ -15,6 +15,6 @@ do throws(SessionError) {
   case .version: print("refresh-session \(refreshdVersion)")
   }
 } catch {
-  Journal(identifier: "refresh-session").write(Entry(error.description, priority: .error))
+  Journal(identifier: "refresh-session").write(JournalEntry(error.description, priority: .error))
   exit(error.code.rawValue)
 }

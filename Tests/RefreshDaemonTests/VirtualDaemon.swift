@@ -88,7 +88,7 @@ final class MemoryStore: DaemonStore {
   /// The pushes that a save leaves out.
   var known: Set<PushID> = []
 
-  func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
+  func save(_ batch: Batch, durably: Bool, then answer: @escaping StoreAnswer<Set<PushID>>) {
     isLastDurable = durably
     attempts += 1
     waiting.append {
@@ -106,13 +106,13 @@ final class MemoryStore: DaemonStore {
     for answer in answers { answer() }
   }
 
-  func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
+  func past(of app: AppID, limit: Int, then answer: @escaping StoreAnswer<AppPast>) {
     if isReadable, isPrompt { answer(.success(AppPast(refreshes: [], waits: [], dropped: []))) }
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) { answer(.success([])) }
+  func openings(of app: AppID, then answer: @escaping StoreAnswer<[StoredOpening]>) { answer(.success([])) }
 
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) { answer(.success(last)) }
+  func lastRefreshes(then answer: @escaping StoreAnswer<[AppID: StoredRefresh]>) { answer(.success(last)) }
 
   /// Whether the store closes.
   var isCloseable = true

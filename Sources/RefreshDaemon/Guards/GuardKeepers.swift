@@ -166,23 +166,23 @@ extension DaemonJournal {
   /// Reports the state of a unit that is kept from running.
   fileprivate func guarded(_ unit: String, of app: AppID, _ text: String, _ holds: [Hold.Name]) {
     let reason = holds.isEmpty ? "" : " (\(holds.map(\.rawValue).joined(separator: ", ")))"
-    write("\(app): \(unit): \(text)\(reason)", .info, .unitKept, [Entry.Field("REFRESH_APP", app.description)])
+    write("\(app): \(unit): \(text)\(reason)", .info, .unitKept, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   fileprivate func guardEnded(_ unit: String, of app: AppID, _ end: KeeperEnd) {
-    let (text, priority): (String, Entry.Priority) =
+    let (text, priority): (String, JournalEntry.Priority) =
       switch end {
       case .returned(nil): ("runs again", .info)
       case .returned(let trouble?): (trouble, .warning)
       case .failed(let reason): (reason, .warning)
       }
-    write("\(app): \(unit): \(text)", priority, .unitReturned, [Entry.Field("REFRESH_APP", app.description)])
+    write("\(app): \(unit): \(text)", priority, .unitReturned, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   /// Reports a unit that nobody returns, because no file names it any more.
   func leftUnit(_ unit: String, of app: AppID) {
     write(
       "\(app): \(unit) stays as its guard has left it, because no file guards it any more; start it, or thaw it, "
-        + "with systemctl", .warning, .unitReturned, [Entry.Field("REFRESH_APP", app.description)])
+        + "with systemctl", .warning, .unitReturned, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import RefreshConfig
 import Threads
 
 /// A report of a broker's thread to the bridge.
@@ -10,7 +11,7 @@ enum BrokerReport: Sendable {
   /// Messages that wait for a command in the mailbox. The thread sends no other report before it.
   case messages([BrokerMessage], of: BrokerSession)
   /// The last report: the thread has ended. The version is the one to try next.
-  case ended(BrokerEnd, BrokerOptions.Version)
+  case ended(BrokerEnd, MQTTVersion)
 }
 
 /// A connection to a broker with its own thread, from the lookup of the host name to the end.
@@ -28,7 +29,7 @@ final class BrokerConnection {
   private let options: BrokerOptions
   private let mailbox: BrokerMailbox
   private let report: @Sendable (BrokerReport) -> Void
-  private var version: BrokerOptions.Version
+  private var version: MQTTVersion
   /// Whether 3.1.1 is tried if 5 fails.
   private let mayFallBack: Bool
   private var session: BrokerSession?
@@ -41,7 +42,7 @@ final class BrokerConnection {
   private var deadline = ContinuousClock.now
 
   private init(
-    _ options: BrokerOptions, _ version: BrokerOptions.Version, _ session: BrokerSession?, _ mailbox: BrokerMailbox,
+    _ options: BrokerOptions, _ version: MQTTVersion, _ session: BrokerSession?, _ mailbox: BrokerMailbox,
     _ report: @escaping @Sendable (BrokerReport) -> Void
   ) {
     self.options = options
@@ -60,7 +61,7 @@ final class BrokerConnection {
   ///     tries 3.1.1 at once, unless push.toml names the version.
   ///   - session: the stored session of the last connection.
   static func start(
-    _ options: BrokerOptions, version: BrokerOptions.Version, session: BrokerSession?, mailbox: BrokerMailbox,
+    _ options: BrokerOptions, version: MQTTVersion, session: BrokerSession?, mailbox: BrokerMailbox,
     report: @escaping @Sendable (BrokerReport) -> Void
   ) throws(BrokerEnd) {
     let connection = BrokerConnection(options, version, session, mailbox, report)

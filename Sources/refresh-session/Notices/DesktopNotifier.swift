@@ -99,7 +99,7 @@ final class DesktopNotifier {
     if let id = values.first?.integer { shown.removeAll { $0.id == id } }
   }
 
-  private func warn(_ text: String) { journal.write(Entry(text, priority: .warning)) }
+  private func warn(_ text: String) { journal.write(JournalEntry(text, priority: .warning)) }
 
   /// The text with a space for each noncharacter, because sd-bus refuses a message with one.
   private static func carried(_ text: String) -> String {

@@ -14,7 +14,7 @@ struct Desk {
 
 /// The apps that a daemon wants to know about, and how each is seen.
 struct FollowedApps {
-  private struct App {
+  private struct AppSeen {
     let app: Wire.FollowedApp
     var dwell = Dwell()
   }
@@ -31,14 +31,14 @@ struct FollowedApps {
     }
   }
 
-  private var apps: [App] = []
+  private var apps: [AppSeen] = []
   /// The apps of each desktop id, and of each in small letters, by their places.
   private var (places, smallPlaces): ([String: [Int]], [String: [Int]]) = ([:], [:])
 
   /// Takes a list of the daemon; an app that was there before keeps how it was seen.
   mutating func replace(by list: [Wire.FollowedApp]) {
     let before = Dictionary(apps.map { ($0.app.app, $0.dwell) }, uniquingKeysWith: { first, _ in first })
-    apps = list.map { App(app: $0, dwell: before[$0.app] ?? Dwell()) }
+    apps = list.map { AppSeen(app: $0, dwell: before[$0.app] ?? Dwell()) }
     (places, smallPlaces) = ([:], [:])
     for (place, app) in apps.enumerated() {
       for id in Set(app.app.desktop) {

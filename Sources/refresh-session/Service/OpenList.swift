@@ -47,7 +47,7 @@ final class OpenList {
     guard interruption == nil else { return interruption }
     for line in Self.lines(of: sources.desk) { Swift.print(line) }
     if let remedy = sources.windows.remedy {
-      Journal(identifier: "refresh-session").write(Entry("cannot see windows: \(remedy)", priority: .warning))
+      Journal(identifier: "refresh-session").write(JournalEntry("cannot see windows: \(remedy)", priority: .warning))
     }
     return nil
   }

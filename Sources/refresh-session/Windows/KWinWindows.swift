@@ -116,7 +116,7 @@ final class KWinWindows: OpenWindows {
     guard case .loading = state else { return }
     forget()
     state = .refused(reason)
-    journal.write(Entry("cannot see windows: KWin \(reason)", priority: .warning))
+    journal.write(JournalEntry("cannot see windows: KWin \(reason)", priority: .warning))
     changed()
   }
 

@@ -138,7 +138,7 @@ extension Download {
     }
   }
 
-  private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+  private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Exchange.BodyUse {
     guard let part, awaitedReport == nil else { return .paused }
     let total = version?.total ?? assignment.length
     guard part.length + Int64(bytes.count) <= total ?? .max else {

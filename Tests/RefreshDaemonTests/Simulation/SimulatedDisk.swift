@@ -192,18 +192,18 @@ final class SimulatedStore: DaemonStore {
 
   init(_ world: SimulatedWorld, _ disk: SimulatedDisk) { (self.world, self.disk) = (world, disk) }
 
-  func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
+  func save(_ batch: Batch, durably: Bool, then answer: @escaping StoreAnswer<Set<PushID>>) {
     guard let life = world.calling() else { return }
     disk.save(batch, durably: durably && world.fault != .syncsNothing, of: life, then: answer)
   }
 
-  func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
+  func past(of app: AppID, limit: Int, then answer: @escaping StoreAnswer<AppPast>) {
     answer(.success(AppPast(refreshes: [], waits: [], dropped: [])))
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) { answer(.success([])) }
+  func openings(of app: AppID, then answer: @escaping StoreAnswer<[StoredOpening]>) { answer(.success([])) }
 
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) {
+  func lastRefreshes(then answer: @escaping StoreAnswer<[AppID: StoredRefresh]>) {
     let found = disk.lastRefreshes()
     world.later(.milliseconds(1)) { answer(.success(found)) }
   }
