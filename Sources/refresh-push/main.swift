@@ -4,7 +4,7 @@ import Systemd
 
 // Wiring only: the command line to the bridge, and its end to an exit code.
 
-do throws(PushError) {
+do throws(ServiceError) {
   let settings = try BridgeSettings(arguments: CommandLine.arguments)
   switch settings.purpose {
   case .run: try BridgeService(settings).run()

@@ -1,4 +1,5 @@
 import Glibc
+import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 import RefreshStore
@@ -121,6 +122,13 @@ public enum Service {
     } catch {
       throw ServiceError(.software, error.description)
     }
+  }
+}
+
+extension ServiceError {
+  /// Writes the error to the journal, or to standard error if that is not the journal.
+  public func report() {
+    for line in description.split(separator: "\n") { DaemonJournal().cannotGoOn(String(line)) }
   }
 }
 

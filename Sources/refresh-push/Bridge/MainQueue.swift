@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import RefreshAPI
 import Synchronization
 
 /// A queue of actions that other threads send to the main thread.
@@ -9,10 +10,10 @@ final class MainQueue: Sendable {
   let eventDescriptor: Int32
 
   /// Throws if the process is out of descriptors.
-  init() throws(PushError) {
+  init() throws(ServiceError) {
     eventDescriptor = linux_eventfd()
     guard eventDescriptor >= 0 else {
-      throw PushError(.software, "cannot start: the limit on open files is too low; raise it")
+      throw ServiceError(.software, "cannot start: the limit on open files is too low; raise it")
     }
   }
 

@@ -89,7 +89,7 @@ final class BrokerSource: Source {
     case .session(let session):
       bridge.remember(.after(session.line), of: name)
       // After a loss of power an older session would reuse the ids of other messages.
-      do throws(PushError) { try bridge.state.sync() } catch { bridge.journal.cannot(error.description) }
+      do throws(ServiceError) { try bridge.state.sync() } catch { bridge.journal.cannot(error.description) }
     case .connected:
       connectedAt = .now
       bridge.connected(self)
