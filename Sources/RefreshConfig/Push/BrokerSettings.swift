@@ -78,7 +78,7 @@ public struct BrokerSettings: Hashable, Sendable {
     }
   }
 
-  private static var version: ValueType<Version> {
+  private static var version: ValueType<MQTTVersion> {
     .text("3.1.1") { (text) throws(Unreadable) in
       switch text {
       case "5": .v5

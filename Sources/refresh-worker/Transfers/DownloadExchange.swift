@@ -49,11 +49,7 @@ extension Download {
       receiveEnd($0)
     }
     self.exchange = exchange
-    do throws(ExchangeFailure) {
-      try host.loop.start(exchange)
-    } catch {
-      throw TaskFailure(error)
-    }
+    try host.start(exchange)
   }
 
   /// Drops the bytes so far and requests the whole file; fails the second time.
