@@ -29,7 +29,7 @@ struct UnitFacts: Hashable {
 
   /// Applies the properties of a message.
   mutating func apply(_ properties: [String: BusValue]) {
-    func set(_ name: String, _ place: inout String) { if let text = properties[name]?.text { place = text } }
+    func set(_ name: String, _ property: inout String) { if let text = properties[name]?.text { property = text } }
     set("Id", &id)
     set("LoadState", &loadState)
     set("ActiveState", &activeState)
