@@ -15,7 +15,7 @@ public struct Batch: Hashable, Sendable {
   public var device: DeviceState?
   /// The learners that changed; nil for those that are cleared.
   public var learned: [AppID: Learned?] = [:]
-  /// What is new in the history.
+  /// The lines that the history gets.
   public var history = HistoryAdditions()
   /// The changes of transfers.
   public var transfers = TransferChanges()

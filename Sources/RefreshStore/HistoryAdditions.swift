@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What has happened since the last save, for the history; each kind in order of time.
+/// The lines that the history gets with the next save; each kind in order of time.
 ///
 /// A full disk may stay full for days, so the oldest of each kind are given up beyond a bound. The states, which are
 /// bounded by the apps, matter more.
