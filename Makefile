@@ -92,7 +92,7 @@ sanitize: test-setup
 	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
 	.build-tsan/debug/refreshdPackageTests.xctest --testing-library swift-testing --no-parallel \
 	  --skip SystemdLauncherTests \
-	  --filter 'SystemdTests|RefreshStoreTests|VarlinkTests|RefreshConfigTests|HTTPTests|JSONTests|refresh_workerTests|refresh_pushTests'
+	  --filter 'SystemdTests|ThreadsTests|RefreshStoreTests|VarlinkTests|RefreshConfigTests|HTTPTests|JSONTests|refresh_workerTests|refresh_pushTests'
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench

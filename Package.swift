@@ -37,9 +37,10 @@ let package = Package(
       name: "RefreshEngine",
       dependencies: ["CMath", .product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: optimised),
+    .target(name: "Threads", swiftSettings: strict),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(
-      name: "RefreshConfig", dependencies: ["RefreshEngine", "RefreshAPI", "CLinux", "CTomlPlusPlus"],
+      name: "RefreshConfig", dependencies: ["RefreshEngine", "RefreshAPI", "Threads", "CLinux", "CTomlPlusPlus"],
       swiftSettings: strict),
     .executableTarget(name: "varlink-swift", swiftSettings: strict),
     .plugin(name: "VarlinkSwift", capability: .buildTool(), dependencies: ["varlink-swift"]),
@@ -54,11 +55,12 @@ let package = Package(
     .target(
       name: "RefreshDaemon",
       dependencies: [
-        "RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "JSON", "Systemd", "CLinux",
+        "RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "JSON", "Systemd", "Threads",
+        "CLinux",
       ],
       swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(
-      name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "CLinux"], swiftSettings: strict,
+      name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "Threads", "CLinux"], swiftSettings: strict,
       plugins: ["VarlinkSwift"]),
     .executableTarget(name: "refresh-example", dependencies: ["RefreshKit"], swiftSettings: strict),
     .executableTarget(
@@ -66,12 +68,14 @@ let package = Package(
     .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine", "JSON"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
-      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "JSON", "HTTP", "Systemd", "CLinux", "CCrypto"],
+      name: "refresh-worker",
+      dependencies: ["RefreshAPI", "Varlink", "JSON", "HTTP", "Systemd", "Threads", "CLinux", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
       name: "refresh-push",
       dependencies: [
-        "RefreshAPI", "RefreshConfig", "RefreshEngine", "Varlink", "JSON", "HTTP", "Systemd", "CLinux", "CCrypto",
+        "RefreshAPI", "RefreshConfig", "RefreshEngine", "Varlink", "JSON", "HTTP", "Systemd", "Threads", "CLinux",
+        "CCrypto",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -98,7 +102,7 @@ let package = Package(
       swiftSettings: strict),
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
     test(
-      "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
+      "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "Threads", "CSQLite"],
       resources: [
         .embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"),
         .embedInCode("Fixtures/schema-3.sql"), .embedInCode("Fixtures/schema-4.sql"),
@@ -114,7 +118,8 @@ let package = Package(
       "RefreshAPITests", ["RefreshAPI", "Varlink", "JSON"],
       exclude: ["test_interfaces.py", "test_generator.py", "json_schema.py", "test_json_schema.py"]),
     test("SystemdTests", ["Systemd"]),
-    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "Simulator", "CLinux"]),
+    test("ThreadsTests", ["Threads"]),
+    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "Simulator", "Threads", "CLinux"]),
     test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "JSON", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(

@@ -36,9 +36,6 @@ static inline CURLcode curl_get_long(CURL *handle, CURLINFO info, long *value) {
 static inline CURLcode curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
   return curl_easy_getinfo(handle, info, value);
 }
-static inline CURLcode curl_get_text(CURL *handle, CURLINFO info, const char **value) {
-  return curl_easy_getinfo(handle, info, value);
-}
 static inline CURLcode curl_get_socket(CURL *handle, curl_socket_t *value) {
   return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, value);
 }

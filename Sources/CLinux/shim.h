@@ -20,11 +20,6 @@ static inline ssize_t linux_receive_now(int fd, void *bytes, size_t count) {
   return recv(fd, bytes, count, MSG_DONTWAIT);
 }
 
-/* Reads bytes and leaves them in the socket. */
-static inline ssize_t linux_peek_now(int fd, void *bytes, size_t count) {
-  return recv(fd, bytes, count, MSG_PEEK | MSG_DONTWAIT);
-}
-
 /* Reads the credentials of the peer of a Unix socket: unix(7), SO_PEERCRED. */
 static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
   struct { pid_t pid; uid_t uid; gid_t gid; } credentials = {0};

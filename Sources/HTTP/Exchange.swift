@@ -17,7 +17,7 @@ import Glibc
 /// ``ExchangeLoop/turn(watching:timeout:)``, unless the caller cancels the exchange. The handlers are released then.
 package final class Exchange {
   /// The result of a handler that was given a part of the body.
-  package enum Use {
+  package enum BodyUse {
     /// The handler consumed the bytes.
     case taken
     /// The handler could not consume the bytes; it gets them again after ``ExchangeLoop/resume(_:)``.
@@ -53,7 +53,7 @@ package final class Exchange {
   /// Called with the head; if it returns false, the exchange ends with ``End/stopped(_:)`` before the body.
   package var onHead: (ResponseHead) -> Bool = { _ in true }
   /// Called with each part of the response's body.
-  package var onBody: (UnsafeRawBufferPointer) -> Use = { _ in .taken }
+  package var onBody: (UnsafeRawBufferPointer) -> BodyUse = { _ in .taken }
   /// Called once, last.
   package var onEnd: (End) -> Void = { _ in }
   /// Called to fill a buffer with the next part of the request's body.
@@ -247,7 +247,7 @@ package final class Exchange {
     return !isStopped
   }
 
-  func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Use {
+  func receiveBody(_ bytes: UnsafeRawBufferPointer) -> BodyUse {
     let now = ContinuousClock.now
     lastProgress = now
     guard let head = reader.head else { return .ended }

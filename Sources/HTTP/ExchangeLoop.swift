@@ -25,9 +25,6 @@ package final class ExchangeLoop {
     curl_multi_cleanup(multi)
   }
 
-  /// Whether an exchange is running.
-  package var isBusy: Bool { !exchanges.isEmpty }
-
   /// Starts an exchange and keeps it until it ends.
   ///
   /// Throws when the process has no memory left; no handler was called then.

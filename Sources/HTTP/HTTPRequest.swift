@@ -50,10 +50,10 @@ package struct HTTPRequest: Sendable {
   /// A file of trusted certificates that replaces the system's; nil for the system's.
   package var caFile: String?
   /// Set for a response without an end, such as an event stream.
-  package var stream: Stream?
+  package var stream: StreamLimits?
 
   /// The limits of a response without an end, which replace ``HTTPRequest/stall`` after the head.
-  package struct Stream: Hashable, Sendable {
+  package struct StreamLimits: Hashable, Sendable {
     /// How long the server may be silent; nil for any time.
     ///
     /// TCP keep-alive probes detect a vanished peer within two minutes in any case.

@@ -3,7 +3,7 @@
 /// The socket of a daemon: its path, and the daemon's kind.
 public struct SocketPath: Hashable, Sendable {
   /// The kinds of daemon.
-  public enum Daemon: Hashable, Sendable {
+  public enum DaemonKind: Hashable, Sendable {
     /// The daemon whose socket was named.
     case named
     /// The user's own daemon.
@@ -15,10 +15,10 @@ public struct SocketPath: Hashable, Sendable {
   /// The path of the socket.
   public let path: String
   /// The kind of the daemon that listens there.
-  public let daemon: Daemon
+  public let daemon: DaemonKind
 
   /// A socket at a path.
-  public init(path: String, daemon: Daemon) {
+  public init(path: String, daemon: DaemonKind) {
     self.path = path
     self.daemon = daemon
   }
@@ -29,14 +29,19 @@ public struct SocketPath: Hashable, Sendable {
   ) -> SocketPath {
     if let path = named ?? environment("REFRESH_SOCKET") { return SocketPath(path: path, daemon: .named) }
     if let directory = environment("XDG_RUNTIME_DIR") {
-      let path = "\(directory)/refreshd/org.refreshd"
-      if exists(path) { return SocketPath(path: path, daemon: .user) }
+      let own = ofUser(runtime: directory)
+      if exists(own.path) { return own }
     }
     return .system
   }
 
   /// The socket of the system's daemon.
   public static let system = SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)
+
+  /// The socket of a user's own daemon, below the user's runtime directory.
+  public static func ofUser(runtime: String) -> SocketPath {
+    SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+  }
 
   /// The socket that ``find(named:environment:exists:)`` means for this process, here and now.
   public static func find(named: String?) -> SocketPath {

@@ -1,6 +1,7 @@
 import CLinux
 @preconcurrency import Glibc
 import Synchronization
+import Threads
 
 /// Questions to the machine that may never be answered: to a directory server about users, to a dead mount about a path.
 ///
@@ -55,26 +56,7 @@ private final class Asked<Answer: Sendable>: Sendable {
   }
 
   /// Asks on a thread of its own; false if there is none.
-  func start() -> Bool {
-    var attributes = pthread_attr_t()
-    guard pthread_attr_init(&attributes) == 0 else { return false }
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    let job = Unmanaged.passRetained(Job { [self] in ask() })
-    var thread = pthread_t()
-    let code = pthread_create(
-      &thread, &attributes,
-      { job in
-        // A signal to the daemon is for its loop alone.
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, nil)
-        if let job { Unmanaged<Job>.fromOpaque(job).takeRetainedValue().run() }
-        return nil
-      }, job.toOpaque())
-    if code != 0 { job.release() }
-    return code == 0
-  }
+  func start() -> Bool { DetachedThread.begin { [self] in ask() } == 0 }
 
   /// Waits for the answer; nil if it does not come in time.
   func wait(for bound: Duration) -> Answer? {
@@ -108,11 +90,4 @@ private final class Asked<Answer: Sendable>: Sendable {
     sem_post(arrival)
     onLate?()
   }
-}
-
-/// The work of a thread.
-private final class Job {
-  let run: () -> Void
-
-  init(_ run: @escaping () -> Void) { self.run = run }
 }

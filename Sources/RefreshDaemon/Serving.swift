@@ -21,11 +21,12 @@ extension Daemon {
       bounds: bounds, reactor: reactor,
       tooManyWatches: RefreshdInterface.TooManyWatches(
         limit: bounds.watchesPerUser, remedy: "Close a connection that watches, or watch more with one."))
-    let origin = CallerOrigin(readsRoots: settings.isUserDaemon, launcher: ports.launcher)
+    let origin = CallerOrigin(readsRoots: ports.settings.isUserDaemon, launcher: ports.launcher)
     server.confine = { origin.confinement(of: $0, $1) }
     life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
+    let settings = ports.settings
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")
       .make(mode: settings.isUserDaemon ? 0o700 : 0o755)
     // Everyone may connect to the system's daemon: who may ask what is decided for each call.

@@ -14,19 +14,17 @@
 /// waiting    -> closed       closed
 /// ```
 struct Link: Sendable {
-  typealias Instant = ContinuousClock.Instant
-
   enum State: Hashable, Sendable {
     case closed
     /// The calls are sent; `failures` attempts before this one have failed.
     ///
     /// `failures` is nil if the client gives up when this attempt fails.
-    case connecting(failures: Int?, until: Instant)
-    case connected(failures: Int, since: Instant)
-    case waiting(failures: Int, until: Instant)
+    case connecting(failures: Int?, until: ContinuousClock.Instant)
+    case connected(failures: Int, since: ContinuousClock.Instant)
+    case waiting(failures: Int, until: ContinuousClock.Instant)
   }
 
-  enum Event: Hashable, Sendable {
+  enum LinkEvent: Hashable, Sendable {
     /// The app opens the client; `keepsTrying` retries a failed first attempt.
     case opened(keepsTrying: Bool)
     /// The app needs one more stream.
@@ -39,7 +37,7 @@ struct Link: Sendable {
     case timePassed(chance: Double)
   }
 
-  enum Effect: Hashable, Sendable {
+  enum LinkEffect: Hashable, Sendable {
     /// Open the wanted connections that are missing.
     case connect
     /// End all connections; the next attempt comes after the given pause.
@@ -50,8 +48,8 @@ struct Link: Sendable {
 
   private(set) var state = State.closed
 
-  /// When ``Event/timePassed(chance:)`` is due; nil if only the daemon or the app can change the state.
-  var wake: Instant? {
+  /// When ``LinkEvent/timePassed(chance:)`` is due; nil if only the daemon or the app can change the state.
+  var wake: ContinuousClock.Instant? {
     switch state {
     case .closed, .connected: nil
     case .connecting(_, let until), .waiting(_, let until): until
@@ -66,7 +64,7 @@ struct Link: Sendable {
     }
   }
 
-  mutating func handle(_ event: Event, at now: Instant) -> Effect? {
+  mutating func handle(_ event: LinkEvent, at now: ContinuousClock.Instant) -> LinkEffect? {
     switch (state, event) {
     case (.closed, .opened(let keepsTrying)):
       state = .connecting(failures: keepsTrying ? 0 : nil, until: now + ReconnectBackOff.patience)
@@ -94,13 +92,13 @@ struct Link: Sendable {
     }
   }
 
-  private mutating func wait(after failures: Int, _ chance: Double, at now: Instant) -> Effect {
+  private mutating func wait(after failures: Int, _ chance: Double, at now: ContinuousClock.Instant) -> LinkEffect {
     let pause = ReconnectBackOff.pause(after: failures, chance: chance)
     state = .waiting(failures: failures, until: now + pause)
     return .disconnect(retryingIn: pause)
   }
 
-  private mutating func end() -> Effect {
+  private mutating func end() -> LinkEffect {
     state = .closed
     return .end
   }

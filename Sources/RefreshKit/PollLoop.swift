@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import Threads
 
 /// The thread of a client: waits in poll(2) for the daemon and executes the client's actor.
 ///
@@ -30,20 +31,8 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
   init() throws(RefreshError) {
     bell = linux_eventfd()
     guard bell >= 0 else { throw Self.cannotWait(errno, "close files, or raise RLIMIT_NOFILE") }
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(self)
-    let result = pthread_create(
-      &thread, nil,
-      { context in
-        guard let context else { return nil }
-        Unmanaged<PollLoop>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      }, retained.toOpaque())
-    guard result == 0 else {
-      retained.release()
-      throw Self.cannotWait(result, "end threads, or raise RLIMIT_NPROC")
-    }
-    pthread_detach(thread)
+    let code = DetachedThread.begin { [self] in run() }
+    guard code == 0 else { throw Self.cannotWait(code, "end threads, or raise RLIMIT_NPROC") }
   }
 
   deinit { close(bell) }
@@ -92,10 +81,6 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
   // MARK: Turning
 
   private func run() {
-    // Signals belong to the app's own threads.
-    var all = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_BLOCK, &all, nil)
     shared.withLock { $0.thread = pthread_self() }
     while runJobs() { wait() }
   }
@@ -118,8 +103,8 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
     set += handlers.keys.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard poll(&set, nfds_t(set.count), timeout()) >= 0 else { return }
     if set[0].revents != 0 {
-      var count: UInt64 = 0
-      read(bell, &count, MemoryLayout.size(ofValue: count))
+      var count: eventfd_t = 0
+      eventfd_read(bell, &count)
     }
     // An earlier handler may have stopped the watch of this descriptor.
     for entry in set.dropFirst() where entry.revents != 0 { handlers[entry.fd]?() }
@@ -136,8 +121,5 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
     return Int32(clamping: max(0, left + 999) / 1000)
   }
 
-  private func ring() {
-    var one: UInt64 = 1
-    write(bell, &one, MemoryLayout.size(ofValue: one))
-  }
+  private func ring() { eventfd_write(bell, 1) }
 }

@@ -7,8 +7,6 @@
 /// serving -> idle      returned
 /// ```
 struct Serving: Sendable {
-  typealias Instant = ContinuousClock.Instant
-
   /// A refresh that the daemon hands to this process.
   struct Order: Hashable, Sendable {
     let id: String
@@ -18,7 +16,7 @@ struct Serving: Sendable {
     let contentID: String?
     let session: String?
     var tries: Int?
-    let deadline: Instant
+    let deadline: ContinuousClock.Instant
   }
 
   /// The state of the refresh in the handler.
@@ -37,10 +35,10 @@ struct Serving: Sendable {
     case serving(Order, Standing)
   }
 
-  enum Event: Hashable, Sendable {
+  enum ServingEvent: Hashable, Sendable {
     case performed(Order)
     /// The refresh is stopped at this instant, maybe sooner than in the order; nil if the daemon does not say when.
-    case expiring(id: String, deadline: Instant?)
+    case expiring(id: String, deadline: ContinuousClock.Instant?)
     case cancelled(id: String)
     case disconnected
     /// The handler has returned from this refresh.
@@ -48,10 +46,10 @@ struct Serving: Sendable {
     case timePassed
   }
 
-  enum Effect: Hashable, Sendable {
+  enum ServingEffect: Hashable, Sendable {
     case start(Order)
     /// Warns the handler that the deadline is near; `deadline` is nil if it has not changed.
-    case expire(deadline: Instant?)
+    case expire(deadline: ContinuousClock.Instant?)
     case cancel
     case complete(token: String, Completion)
   }
@@ -63,8 +61,8 @@ struct Serving: Sendable {
   /// If the client stopped it sooner, the daemon would see a failure of the handler instead of a missed deadline.
   private static let leeway = Duration.seconds(1)
 
-  /// When ``Event/timePassed`` is due: at a deadline that the daemon does not enforce, because it hangs.
-  var wake: Instant? {
+  /// When ``ServingEvent/timePassed`` is due: at a deadline that the daemon does not enforce, because it hangs.
+  var wake: ContinuousClock.Instant? {
     switch state {
     case .serving(let order, .wanted), .serving(let order, .expiring): order.deadline + Self.leeway
     case .idle, .serving: nil
@@ -78,7 +76,7 @@ struct Serving: Sendable {
     if case .serving(_, .lost) = state { true } else { false }
   }
 
-  mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
+  mutating func handle(_ event: ServingEvent, at now: ContinuousClock.Instant) -> [ServingEffect] {
     switch (state, event) {
     case (.idle, .performed(let order)):
       state = .serving(order, .wanted)

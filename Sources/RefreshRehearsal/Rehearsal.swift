@@ -16,7 +16,7 @@ public struct Rehearsal {
 
   private var engine: Engine
   private let trace: Trace
-  private let places: [AppID: Int]
+  private let indices: [AppID: Int]
   private var syncs: [Double]
   private var schedule: Schedule
   private var starts = 0
@@ -26,9 +26,9 @@ public struct Rehearsal {
 
   private init(_ trace: Trace, _ policies: Policies) {
     self.trace = trace
-    places = Dictionary(trace.apps.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
+    indices = Dictionary(trace.apps.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
     syncs = Array(repeating: 0, count: trace.apps.count)
-    schedule = Schedule(refreshes: Dictionary(uniqueKeysWithValues: places.keys.map { ($0, []) }), wakes: [])
+    schedule = Schedule(refreshes: Dictionary(uniqueKeysWithValues: indices.keys.map { ($0, []) }), wakes: [])
     engine = Engine(start: 1, spread: Spread(machine: 0), states: [:], wallOffset: Self.monday)
     var limits = policies.limits
     limits.unknownIsMet = true
@@ -100,18 +100,18 @@ public struct Rehearsal {
   /// Ends what the engine starts, with new data if the source had any.
   private mutating func perform(_ decision: Decision, at minute: Double) {
     for case .start(let refresh, let id, let trigger, _) in decision.effects {
-      guard let place = places[id] else { continue }
+      guard let index = indices[id] else { continue }
       starts += 1
       if trigger != .foreground { schedule.refreshes[id, default: []].append(minute) }
-      let app = trace.apps[place]
+      let app = trace.apps[index]
       guard !app.fails.contains(minute) else {
         for task in 0..<engine.taskCount(of: refresh) {
           handle(.taskEnded(refresh, task: task, TaskEnd(exit: .exited(1))), at: minute)
         }
         continue
       }
-      let isNew = app.firstUpdate(after: syncs[place], until: minute) != nil
-      syncs[place] = minute
+      let isNew = app.firstUpdate(after: syncs[index], until: minute) != nil
+      syncs[index] = minute
       end(refresh, isNew ? .newData : .noData, at: minute)
     }
   }

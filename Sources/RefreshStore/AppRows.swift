@@ -2,6 +2,8 @@ import RefreshEngine
 
 /// The rows of a table that belong to apps: a column `app`, and one record in each row.
 struct AppRows<Record: ColumnRecord> {
+  private let table: String
+  private let database: Database
   private let blank: Record
   private let all: Statement
   private let write: Statement
@@ -10,7 +12,7 @@ struct AppRows<Record: ColumnRecord> {
   ///   - blank: a record to read a row into.
   ///   - order: the columns by which the rows are read in order.
   init(of table: String, _ blank: Record, order: String = "app", on database: Database) throws(StoreError) {
-    self.blank = blank
+    (self.table, self.database, self.blank) = (table, database, blank)
     let names = try Columns.names(of: blank)
     all = try Statement(
       """
@@ -29,6 +31,15 @@ struct AppRows<Record: ColumnRecord> {
     var record = blank
     try Columns.read(&record, from: row, at: 1)
     return (try AppID(row, 0), record)
+  }
+
+  /// The greatest number that a row ever had, also one that is gone; 0 before the first.
+  func last() throws(StoreError) -> UInt64 {
+    var last: UInt64 = 0
+    try Statement("SELECT seq FROM sqlite_sequence WHERE name = ?", on: database, to: .read).rows(.text(table)) {
+      row in last = row.number(0)
+    }
+    return last
   }
 
   /// Saves a record of an app that has a row.

@@ -2,24 +2,24 @@ import RefreshEngine
 
 /// A type that one column can hold.
 protocol ColumnContent {
-  var columnValue: Value { get }
+  var columnValue: ColumnValue { get }
   init(_ row: Row, _ column: Int32) throws(StoreError)
 }
 
 extension Optional: ColumnContent where Wrapped: ColumnContent {
-  var columnValue: Value { map(\.columnValue) ?? .null }
+  var columnValue: ColumnValue { map(\.columnValue) ?? .null }
   init(_ row: Row, _ column: Int32) throws(StoreError) {
     self = row.isNull(column) ? nil : try Wrapped(row, column)
   }
 }
 
 extension Bool: ColumnContent {
-  var columnValue: Value { .integer(self ? 1 : 0) }
+  var columnValue: ColumnValue { .integer(self ? 1 : 0) }
   init(_ row: Row, _ column: Int32) { self = row.integer(column) != 0 }
 }
 
 extension FixedWidthInteger {
-  var columnValue: Value { .integer(Int64(truncatingIfNeeded: self)) }
+  var columnValue: ColumnValue { .integer(Int64(truncatingIfNeeded: self)) }
   init(_ row: Row, _ column: Int32) throws(StoreError) {
     guard let number = Self(exactly: row.integer(column)) else { throw row.unreadable(column) }
     self = number
@@ -32,22 +32,22 @@ extension Int32: ColumnContent {}
 extension UInt32: ColumnContent {}
 
 extension Double: ColumnContent {
-  var columnValue: Value { .real(self) }
+  var columnValue: ColumnValue { .real(self) }
   init(_ row: Row, _ column: Int32) { self = row.real(column) }
 }
 
 extension Duration: ColumnContent {
-  var columnValue: Value { .integer(inMicroseconds) }
+  var columnValue: ColumnValue { .integer(inMicroseconds) }
   init(_ row: Row, _ column: Int32) throws(StoreError) { self = .microseconds(try row.microseconds(column)) }
 }
 
 extension String: ColumnContent {
-  var columnValue: Value { .text(self) }
+  var columnValue: ColumnValue { .text(self) }
   init(_ row: Row, _ column: Int32) { self = row.text(column) }
 }
 
 extension Instant: ColumnContent {
-  var columnValue: Value { .integer(microseconds) }
+  var columnValue: ColumnValue { .integer(microseconds) }
   init(_ row: Row, _ column: Int32) throws(StoreError) { self = Instant(microseconds: try row.microseconds(column)) }
 }
 
@@ -59,7 +59,7 @@ protocol ListedContent {
 }
 
 extension Array: ColumnContent where Element: ListedContent {
-  var columnValue: Value { .text(map(\.listed).joined(separator: String(Element.separator))) }
+  var columnValue: ColumnValue { .text(map(\.listed).joined(separator: String(Element.separator))) }
   init(_ row: Row, _ column: Int32) throws(StoreError) {
     self = []
     for word in row.text(column).split(separator: Element.separator) {
@@ -85,7 +85,7 @@ extension Hold.Name: ListedContent {
 }
 
 extension Interval: ColumnContent {
-  var columnValue: Value { .text(code) }
+  var columnValue: ColumnValue { .text(code) }
   init(_ row: Row, _ column: Int32) throws(StoreError) {
     guard let interval = Interval(code: row.text(column)) else { throw row.unreadable(column) }
     self = interval
@@ -93,12 +93,12 @@ extension Interval: ColumnContent {
 }
 
 extension RefreshID: ColumnContent {
-  var columnValue: Value { .integer(key) }
+  var columnValue: ColumnValue { .integer(key) }
   init(_ row: Row, _ column: Int32) { self.init(key: row.integer(column)) }
 }
 
 extension AppID: ColumnContent {
-  var columnValue: Value { .text(description) }
+  var columnValue: ColumnValue { .text(description) }
   init(_ row: Row, _ column: Int32) throws(StoreError) {
     guard let app = AppID(row.text(column)) else { throw row.unreadable(column) }
     self = app
@@ -106,17 +106,17 @@ extension AppID: ColumnContent {
 }
 
 extension PushID: ColumnContent {
-  var columnValue: Value { .integer(Int64(bitPattern: number)) }
+  var columnValue: ColumnValue { .integer(Int64(bitPattern: number)) }
   init(_ row: Row, _ column: Int32) throws(StoreError) { self.init(try row.positive(column)) }
 }
 
 extension TransferID: ColumnContent {
-  var columnValue: Value { .integer(Int64(bitPattern: number)) }
+  var columnValue: ColumnValue { .integer(Int64(bitPattern: number)) }
   init(_ row: Row, _ column: Int32) throws(StoreError) { self.init(try row.positive(column)) }
 }
 
 extension DiskCode {
-  var columnValue: Value { .text(code) }
+  var columnValue: ColumnValue { .text(code) }
   init(_ row: Row, _ column: Int32) throws(StoreError) {
     guard let word = Self(code: row.text(column)) else { throw row.unreadable(column) }
     self = word

@@ -21,7 +21,7 @@ struct Columns {
   /// The index of the next column in the row.
   private var index: Int32
   private var names: [String] = []
-  private var values: [Value] = []
+  private var values: [ColumnValue] = []
 
   private init(_ purpose: Purpose, from index: Int32 = 0) {
     self.purpose = purpose
@@ -36,7 +36,7 @@ struct Columns {
   }
 
   /// The values to bind for a record, in the order of the names.
-  static func values(of record: some ColumnRecord) throws(StoreError) -> [Value] {
+  static func values(of record: some ColumnRecord) throws(StoreError) -> [ColumnValue] {
     var (columns, record) = (Columns(.binding), record)
     try record.visit(&columns)
     return columns.values
@@ -123,7 +123,7 @@ struct Columns {
   }
 
   private mutating func visit(
-    _ name: String, _ value: @autoclosure () -> Value, read: (Row, Int32) throws(StoreError) -> Void
+    _ name: String, _ value: @autoclosure () -> ColumnValue, read: (Row, Int32) throws(StoreError) -> Void
   ) throws(StoreError) {
     switch purpose {
     case .naming: names.append(name)

@@ -34,8 +34,6 @@ public struct PushChanges: Hashable, Sendable {
   public var changed: [PushID: PushChange] = [:]
   /// Messages that count as never taken, of each app: what came with them was refused after all.
   public var unseen: [AppID: Set<String>] = [:]
-  /// The pushes that were dropped, for the history, in order.
-  public var dropped: [DroppedPush] = []
 
   /// No changes.
   public init() {}
@@ -45,7 +43,7 @@ public struct PushChanges: Hashable, Sendable {
     let kept = changed.values.compactMap { change -> AppID? in
       if case .kept(let app, _) = change { app } else { nil }
     }
-    return kept + dropped.map(\.app) + arrived.map(\.app)
+    return kept + arrived.map(\.app)
   }
 
   /// These changes with what `earlier` holds and these do not replace.
@@ -53,7 +51,6 @@ public struct PushChanges: Hashable, Sendable {
     var changes = self
     changes.changed.merge(earlier.changed) { later, _ in later }
     changes.unseen.merge(earlier.unseen) { $0.union($1) }
-    changes.dropped = (earlier.dropped + dropped).suffix(Batch.recordsKept)
     return changes
   }
 }

@@ -3,12 +3,10 @@ import RefreshEngine
 /// The rows of `push`: one `Push` each.
 struct PushTable {
   private let saved: AppRows<Push>
-  private let readLast: Statement
   private let remove: Statement
 
   init(_ database: Database) throws(StoreError) {
     saved = try AppRows(of: "push", .blank, order: "id", on: database)
-    readLast = try Statement("SELECT seq FROM sqlite_sequence WHERE name = 'push'", on: database, to: .read)
     remove = try Statement("DELETE FROM push WHERE id = ?", on: database, to: .save)
   }
 
@@ -31,11 +29,7 @@ struct PushTable {
   }
 
   /// The greatest number that a push ever had, also one that is forgotten; 0 before the first.
-  func last() throws(StoreError) -> UInt64 {
-    var last: UInt64 = 0
-    try readLast.rows { row throws(StoreError) in last = row.number(0) }
-    return last
-  }
+  func last() throws(StoreError) -> UInt64 { try saved.last() }
 
   /// Saves a push of an app that has a row.
   func save(_ push: Push, of app: AppID) throws(StoreError) { try saved.save(push, of: app) }

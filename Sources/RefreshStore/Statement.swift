@@ -1,7 +1,7 @@
 import CSQLite
 
 /// A value of a column.
-enum Value {
+enum ColumnValue {
   case null
   case integer(Int64)
   case text(String)
@@ -29,19 +29,19 @@ final class Statement {
   }
 
   /// Runs it to its end with these values for its parameters, in order.
-  func run(_ values: Value...) throws(StoreError) { try run(values) }
+  func run(_ values: ColumnValue...) throws(StoreError) { try run(values) }
 
   /// Runs it to its end with these values for its parameters, in order.
-  func run(_ values: [Value]) throws(StoreError) {
+  func run(_ values: [ColumnValue]) throws(StoreError) {
     try step(values) { _ throws(StoreError) in }
   }
 
   /// Runs it and shows each row to `body`; a row is valid only there.
-  func rows(_ values: Value..., body: (Row) throws(StoreError) -> Void) throws(StoreError) {
+  func rows(_ values: ColumnValue..., body: (Row) throws(StoreError) -> Void) throws(StoreError) {
     try step(values, body)
   }
 
-  private func step(_ values: [Value], _ body: (Row) throws(StoreError) -> Void) throws(StoreError) {
+  private func step(_ values: [ColumnValue], _ body: (Row) throws(StoreError) -> Void) throws(StoreError) {
     defer { sqlite3_reset(handle) }
     for (index, value) in values.enumerated() {
       guard bind(value, at: Int32(index + 1)) == SQLITE_OK else { throw database.error(purpose) }
@@ -55,7 +55,7 @@ final class Statement {
     }
   }
 
-  private func bind(_ value: Value, at index: Int32) -> Int32 {
+  private func bind(_ value: ColumnValue, at index: Int32) -> Int32 {
     switch value {
     case .null: sqlite3_bind_null(handle, index)
     case .integer(let number): sqlite3_bind_int64(handle, index, number)

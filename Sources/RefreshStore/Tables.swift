@@ -90,17 +90,21 @@ final class Tables {
       for app in batch.apps where batch.states[app] == nil { try apps.add(app) }
       if let state = batch.device { try device.save(SavedDevice(state)) }
       for (app, learned) in batch.learned { try self.learned.save(learned, of: app) }
-      for opening in batch.openings { try save(opening, clock: now) }
-      for record in batch.records {
+      for opening in batch.history.openings { try save(opening, clock: now) }
+      for record in batch.history.refreshes {
         try history.add(StoredRefresh(record, wallOffset: now.wallOffset), of: record.app)
       }
-      for record in batch.waits { try waits.add(StoredWait(record, wallOffset: now.wallOffset), of: record.app) }
+      for record in batch.history.waits {
+        try waits.add(StoredWait(record, wallOffset: now.wallOffset), of: record.app)
+      }
+      for push in batch.history.droppedPushes {
+        try droppedPushes.add(StoredDroppedPush(push, wallOffset: now.wallOffset), of: push.app)
+      }
       try save(batch.transfers)
       for (app, remembered) in batch.validators {
         for (url, validator) in remembered { try validators.save(validator, of: app, url) }
       }
-      let known = try save(batch.pushes, clock: now)
-      return known
+      return try save(batch.pushes, clock: now)
     }
   }
 
@@ -123,9 +127,6 @@ final class Tables {
     }
     for (app, messages) in changes.unseen {
       for message in messages { try seenMessages.remove(message, of: app) }
-    }
-    for push in changes.dropped {
-      try droppedPushes.add(StoredDroppedPush(push, wallOffset: clock.wallOffset), of: push.app)
     }
     var known: Set<PushID> = []
     for arrived in changes.arrived {

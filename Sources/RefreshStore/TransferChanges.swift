@@ -14,9 +14,6 @@ public struct TransferChanges: Hashable, Sendable {
   /// No changes.
   public init() {}
 
-  /// Whether there are none.
-  public var isEmpty: Bool { whole.isEmpty && states.isEmpty && progress.isEmpty && removed.isEmpty }
-
   /// These changes with what `earlier` holds and these do not replace.
   func following(_ earlier: TransferChanges) -> TransferChanges {
     var changes = earlier

@@ -3,7 +3,6 @@ import RefreshEngine
 /// The rows of `transfer`: one `StoredTransfer` each.
 struct TransferTable {
   private let saved: AppRows<SavedTransfer>
-  private let readLast: Statement
   private let writeState: Statement
   private let writeProgress: Statement
   private let remove: Statement
@@ -14,7 +13,6 @@ struct TransferTable {
       return try Statement("UPDATE transfer SET \(names.assigned) WHERE id = ?", on: database, to: .save)
     }
     saved = try AppRows(of: "transfer", SavedTransfer(), order: "id", on: database)
-    readLast = try Statement("SELECT seq FROM sqlite_sequence WHERE name = 'transfer'", on: database, to: .read)
     writeState = try update(DecidedTransfer())
     writeProgress = try update(TransferProgress())
     remove = try Statement("DELETE FROM transfer WHERE id = ?", on: database, to: .save)
@@ -38,11 +36,7 @@ struct TransferTable {
   }
 
   /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
-  func last() throws(StoreError) -> UInt64 {
-    var last: UInt64 = 0
-    try readLast.rows { row throws(StoreError) in last = row.number(0) }
-    return last
-  }
+  func last() throws(StoreError) -> UInt64 { try saved.last() }
 
   /// Saves a transfer of an app that has a row.
   func save(_ transfer: StoredTransfer, _ id: TransferID) throws(StoreError) {

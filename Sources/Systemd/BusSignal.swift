@@ -54,58 +54,24 @@ public struct BusSignal: Hashable, Sendable {
   }
 }
 
-/// A subscription to signals of the bus, which every new connection renews until this object is released.
-///
-/// Thread-confined, as its loop is.
-public final class BusListener: BusSubscription {
-  let rank = 0
-  private let bus: Bus
-  private let rule: String
-  private let handler: (String, [BusValue]) -> Void
-  private var slot: OpaquePointer?
-
-  fileprivate init(to signal: BusSignal, on bus: Bus, handler: @escaping (String, [BusValue]) -> Void) {
-    self.bus = bus
-    rule = signal.rule
-    self.handler = handler
-    bus.add(self)
-  }
-
-  deinit {
-    bus.remove(self)
-    sd_bus_slot_unref(slot)
-  }
-
-  func busChanged() {
-    slot = sd_bus_slot_unref(slot)
-    guard bus.state == .connected else { return }
-    let callback: sd_bus_message_handler_t = { message, context, _ in
-      guard let context, let message else { return 0 }
-      let listener = Unmanaged<BusListener>.fromOpaque(context).takeUnretainedValue()
-      withExtendedLifetime(listener) { listener.receive(message) }
-      return 0
-    }
-    // If the bus refuses the rule, sd-bus(3) ends the connection, and the bus is tried again later. A bus that sends no
-    // signals is useless here.
-    sd_bus_add_match_async(bus.connection, &slot, rule, callback, nil, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  private func receive(_ message: OpaquePointer) {
-    // A message that cannot be read has a type that no subscriber expects.
-    guard let values = try? BusMessage(message).values() else { return }
-    handler(sd_bus_message_get_path(message).map { String(cString: $0) } ?? "", values)
-  }
-}
-
 extension Bus {
   /// Calls `handler` with the arguments of each matching signal, until the returned object is released.
   public func listen(to signal: BusSignal, handler: @escaping ([BusValue]) -> Void) -> BusListener {
-    BusListener(to: signal, on: self) { handler($1) }
+    listen(toObjectsOf: signal) { handler($1) }
   }
 
   /// Calls `handler` with the object path and the arguments of each matching signal, until the returned object is
   /// released.
   public func listen(toObjectsOf signal: BusSignal, handler: @escaping (String, [BusValue]) -> Void) -> BusListener {
-    BusListener(to: signal, on: self, handler: handler)
+    BusListener(on: self) { connection, slot, callback, context in
+      // If the bus refuses the rule, sd-bus(3) ends the connection, and the bus is tried again later. A bus that sends
+      // no signals is useless here.
+      sd_bus_add_match_async(connection, &slot, signal.rule, callback, nil, context)
+    } receive: { message in
+      // A message that cannot be read has a type that no subscriber expects.
+      guard let values = try? BusMessage(message).values() else { return 0 }
+      handler(sd_bus_message_get_path(message).map { String(cString: $0) } ?? "", values)
+      return 0
+    }
   }
 }

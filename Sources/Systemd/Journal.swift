@@ -30,7 +30,7 @@ public struct Journal: Sendable {
   /// Writes `entry`, with the source location of the caller.
   ///
   /// Throws nothing, because there is no other place to report an error, and waits for nobody who does not read.
-  public func write(_ entry: Entry, file: StaticString = #fileID, line: UInt = #line) {
+  public func write(_ entry: JournalEntry, file: StaticString = #fileID, line: UInt = #line) {
     switch destination {
     case .journal(let socket): socket.send(assignments(of: entry, file: file, line: line))
     case .text(let output, let style): output.write(style.line(of: entry))
@@ -38,7 +38,7 @@ public struct Journal: Sendable {
   }
 
   /// The fields of an entry in the form of the journal: `NAME=VALUE`.
-  func assignments(of entry: Entry, file: StaticString, line: UInt) -> [String] {
+  func assignments(of entry: JournalEntry, file: StaticString, line: UInt) -> [String] {
     var assignments = [
       "MESSAGE=\(entry.message)", "PRIORITY=\(entry.priority.rawValue)", "SYSLOG_IDENTIFIER=\(identifier)",
       "CODE_FILE=\(file)", "CODE_LINE=\(line)",

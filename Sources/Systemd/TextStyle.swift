@@ -24,7 +24,7 @@ struct TextStyle: Hashable, Sendable {
   ///
   /// Further lines of a message are indented. Control characters become "\u{FFFD}", because a task's output could
   /// otherwise control the terminal.
-  func line(of entry: Entry) -> String {
+  func line(of entry: JournalEntry) -> String {
     var line = showsTime ? Self.time() + " " : ""
     if let (word, colour) = Self.word(for: entry.priority) {
       line += hasColour ? "\u{1B}[\(colour)m\(word):\u{1B}[0m " : "\(word): "
@@ -42,7 +42,7 @@ struct TextStyle: Hashable, Sendable {
   }
 
   /// The word for a priority and its colour in SGR numbers; nil for a normal entry.
-  private static func word(for priority: Entry.Priority) -> (String, Int)? {
+  private static func word(for priority: JournalEntry.Priority) -> (String, Int)? {
     switch priority {
     case .critical: ("critical", 31)
     case .error: ("error", 31)

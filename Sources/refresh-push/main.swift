@@ -4,7 +4,7 @@ import Systemd
 
 // Wiring only: the command line to the bridge, and its end to an exit code.
 
-do throws(PushError) {
+do throws(ServiceError) {
   let settings = try BridgeSettings(arguments: CommandLine.arguments)
   switch settings.purpose {
   case .run: try BridgeService(settings).run()
@@ -13,7 +13,7 @@ do throws(PushError) {
   }
 } catch {
   for line in error.description.split(separator: "\n") {
-    Journal(identifier: "refresh-push").write(Entry(String(line), priority: .error))
+    Journal(identifier: "refresh-push").write(JournalEntry(String(line), priority: .error))
   }
   exit(error.code.rawValue)
 }

@@ -4,7 +4,7 @@ import Systemd
 
 // Wiring only: the command line to the service, and its end to an exit code.
 
-do throws(SessionError) {
+do throws(ServiceError) {
   let settings = try SessionSettings(arguments: CommandLine.arguments)
   switch settings.purpose {
   case .run: try SessionService(settings).run()
@@ -15,6 +15,6 @@ do throws(SessionError) {
   case .version: print("refresh-session \(refreshdVersion)")
   }
 } catch {
-  Journal(identifier: "refresh-session").write(Entry(error.description, priority: .error))
+  Journal(identifier: "refresh-session").write(JournalEntry(error.description, priority: .error))
   exit(error.code.rawValue)
 }

@@ -66,18 +66,17 @@ def test_the_page_of_a_program_has_its_exit_codes(program):
 
 
 @pytest.mark.parametrize(
-    "program, declared",
-    [
-        ("refreshd", "RefreshDaemon/Start/ServiceError.swift"),
-        ("refresh-push", "refresh-push/Bridge/PushError.swift"),
-        ("refresh-session", "refresh-session/Service/SessionError.swift"),
-    ],
+    "program, folder",
+    [("refreshd", "RefreshDaemon"), ("refresh-push", "refresh-push"), ("refresh-session", "refresh-session")],
 )
-def test_the_help_of_a_program_has_every_exit_code_of_its_code(program, declared):
-    codes = re.findall(r"^ +case \w+ = (\d+)$", (ROOT / "Sources" / declared).read_text(), re.MULTILINE)
-    assert len(codes) >= 2
+def test_the_help_of_a_program_has_every_exit_code_of_its_code(program, folder):
+    declared = (ROOT / "Sources/RefreshAPI/ServiceError.swift").read_text()
+    numbers = dict(re.findall(r"^ +case (\w+) = (\d+)$", declared, re.MULTILINE))
+    code = "".join(file.read_text() for file in (ROOT / "Sources" / folder).rglob("*.swift"))
+    used = re.findall(rf"(?:ServiceError|self\.init)\(\s*\.({'|'.join(numbers)}),", code)
+    assert len(set(used)) >= 2
     _, _, told = help_of(program).partition("Exit codes:")
-    assert set(re.findall(r"(\d+) [a-z]", told)) == {"0", *codes}
+    assert set(re.findall(r"(\d+) [a-z]", told)) == {"0", *(numbers[name] for name in used)}
 
 
 def keys_of(text):

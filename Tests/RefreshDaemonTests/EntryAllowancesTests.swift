@@ -6,8 +6,8 @@ import Testing
 struct EntryAllowancesTests {
   static let second: Int64 = 1_000_000
 
-  private func entry(_ text: String, of app: String? = "a.b", _ id: MessageID = .appPhaseChanged) -> Entry {
-    Entry(text, messageID: id.rawValue, fields: app.map { [Entry.Field("REFRESH_APP", $0)] } ?? [])
+  private func entry(_ text: String, of app: String? = "a.b", _ id: MessageID = .appPhaseChanged) -> JournalEntry {
+    JournalEntry(text, messageID: id.rawValue, fields: app.map { [JournalEntry.Field("REFRESH_APP", $0)] } ?? [])
   }
 
   @Test func `A thousand entries about an app pass, then two notes say what was dropped`() {

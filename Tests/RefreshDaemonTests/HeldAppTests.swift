@@ -116,13 +116,13 @@ import Testing
     world.files.isAnswering = false
     var problems: [[Problem]] = []
     world.daemon.reload { problems.append($0) }
-    world.daemon.files.reads.problems { problems.append($0) }
+    world.daemon.files.problems { problems.append($0) }
     world.scheduler.run(for: .seconds(29))
     #expect(problems.isEmpty)
     world.scheduler.run(for: .seconds(2))
     #expect(problems.count == 2 && problems.allSatisfy { "\($0)".contains("has not answered for 30 s") })
     #expect(world.files.givenUp >= 2)
-    world.daemon.files.reads.problems { problems.append($0) }
+    world.daemon.files.problems { problems.append($0) }
     #expect(problems.count == 3, "no more threads are given up")
   }
 }

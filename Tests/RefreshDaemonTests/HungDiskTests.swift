@@ -144,7 +144,7 @@ import Testing
     world.scheduler.run(for: .seconds(4))
     world.launcher.onEnd(key, TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(1))
-    let record = try #require(world.store.saved.flatMap(\.records).last)
+    let record = try #require(world.store.saved.flatMap(\.history.refreshes).last)
     #expect(record.startedAt == begin && record.startedAt.duration(to: record.endedAt) == .seconds(4))
     let state = try #require(daemon.core.engine.state(of: todo))
     #expect(state.freshAt == begin && state.lastStart == begin)
@@ -220,7 +220,7 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.started.isEmpty && world.launcher.terminated.isEmpty)
     #expect(daemon.core.engine.refreshingCount == 0)
-    #expect(world.store.saved.flatMap(\.records).map(\.stopReason) == [.user], "it has its one outcome")
+    #expect(world.store.saved.flatMap(\.history.refreshes).map(\.stopReason) == [.user], "it has its one outcome")
   }
 
   @Test(arguments: [0, 60]) func aDaemonThatIsToStopEnds(hungFor seconds: Int) throws {
@@ -257,7 +257,8 @@ import Testing
     #expect(view.running?.isStuck == true && view.running?.stuckPids == [4711])
     world.launcher.onEnd(key, TaskEnd(exit: .signalled(9)))
     world.scheduler.run(for: .seconds(1))
-    #expect(world.store.saved.flatMap(\.records).map(\.stopReason) == [.deadline], "its end is recorded at last")
+    #expect(
+      world.store.saved.flatMap(\.history.refreshes).map(\.stopReason) == [.deadline], "its end is recorded at last")
     #expect(daemon.core.engine.stuckRefreshes.isEmpty)
     #expect(!world.output.line.contains("No signal"), "the status line does not name it any more")
   }

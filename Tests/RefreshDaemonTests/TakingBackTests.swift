@@ -78,7 +78,7 @@ import Testing
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.started.last != key, "it runs again")
-    let outcomes = world.store.saved.flatMap(\.records).filter { $0.id == key.refresh }.map(\.stopReason)
+    let outcomes = world.store.saved.flatMap(\.history.refreshes).filter { $0.id == key.refresh }.map(\.stopReason)
     #expect(outcomes == [isLogout ? .logout : .user])
   }
 
@@ -139,6 +139,7 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     let batch = try #require(world.store.saved.last { $0.removed.contains(todo) })
     let state = try #require(world.store.saved.last { $0.states[todo] != nil }?.states[todo])
-    #expect(batch.records.isEmpty && state.seenAt != nil, "the store removes its rows first, and then has this one")
+    #expect(
+      batch.history.refreshes.isEmpty && state.seenAt != nil, "the store removes its rows first, and then has this one")
   }
 }

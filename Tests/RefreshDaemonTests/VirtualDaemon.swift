@@ -4,6 +4,7 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 import Testing
+import Threads
 
 @testable import RefreshDaemon
 
@@ -37,7 +38,7 @@ final class VirtualDaemon {
       at: "\(directory.path)/store.sqlite", clock: clock, executor: ThreadExecutor(name: "store")
     ).loaded
     let ports = Ports(
-      scheduler: scheduler, store: store, launcher: launcher,
+      settings: settings, scheduler: scheduler, store: store, launcher: launcher,
       choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: machine,
       zone: { SimulatedZone(offset: 0) }, files: files,
       folders: nil,
@@ -45,7 +46,7 @@ final class VirtualDaemon {
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
       notify: { [output] _, line in output.line = line }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
-    daemon = Daemon(settings, ports, loaded, at: moment)
+    daemon = Daemon(ports, loaded, at: moment)
     try daemon.open(loaded, configuration)
     scheduler.run(for: .zero)
   }
@@ -87,7 +88,7 @@ final class MemoryStore: DaemonStore {
   /// The pushes that a save leaves out.
   var known: Set<PushID> = []
 
-  func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
+  func save(_ batch: Batch, durably: Bool, then answer: @escaping StoreAnswer<Set<PushID>>) {
     isLastDurable = durably
     attempts += 1
     waiting.append {
@@ -105,13 +106,13 @@ final class MemoryStore: DaemonStore {
     for answer in answers { answer() }
   }
 
-  func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
+  func past(of app: AppID, limit: Int, then answer: @escaping StoreAnswer<AppPast>) {
     if isReadable, isPrompt { answer(.success(AppPast(refreshes: [], waits: [], dropped: []))) }
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) { answer(.success([])) }
+  func openings(of app: AppID, then answer: @escaping StoreAnswer<[StoredOpening]>) { answer(.success([])) }
 
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) { answer(.success(last)) }
+  func lastRefreshes(then answer: @escaping StoreAnswer<[AppID: StoredRefresh]>) { answer(.success(last)) }
 
   /// Whether the store closes.
   var isCloseable = true

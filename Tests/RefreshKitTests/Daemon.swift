@@ -81,8 +81,6 @@ final class Daemon {
   /// Stops the process, so that it exists but does not respond.
   func suspend() { if let process { kill(process, SIGSTOP) } }
 
-  func continueRunning() { if let process { kill(process, SIGCONT) } }
-
   /// Calls a method as another client.
   func ask<Method: InterfaceMethod>(_ method: Method.Type, _ parameters: Method.Parameters) throws -> Method.Reply {
     try Client(path: socket).call(Method.name, parameters, as: Method.Reply.self)

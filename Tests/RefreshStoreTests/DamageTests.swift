@@ -2,6 +2,7 @@ import CSQLite
 import Glibc
 import RefreshEngine
 import Testing
+import Threads
 
 @testable import RefreshStore
 

@@ -62,9 +62,15 @@ import Testing
     let todo = try app("todo")
     let (one, two) = (DeviceState(pause: .untilAC), DeviceState(pause: .untilResumed))
     let earlier = Batch(.morning, device: one, waits: (1...700).map { .made($0, of: todo) })
-    let later = Batch(.morning, waits: (701...1_400).map { .made($0, of: todo) })
+    var later = Batch(.morning, waits: (701...1_400).map { .made($0, of: todo) })
+    let dropped = [
+      DroppedPush(
+        id: PushID(1), app: todo, contentID: nil, arrivedAt: later.now, droppedAt: later.now, merged: 0)
+    ]
+    later.history.droppedPushes = dropped
     let both = later.following(earlier)
-    #expect(both.waits == (401...1_400).map { .made($0, of: todo) })
+    #expect(both.history.droppedPushes == dropped)
+    #expect(both.history.waits == (401...1_400).map { .made($0, of: todo) })
     #expect(both.device == one)
     #expect(Batch(.morning, device: two).following(both).device == two)
     #expect(Batch(.morning, device: DeviceState()).following(both).device == DeviceState())

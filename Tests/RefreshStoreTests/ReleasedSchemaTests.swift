@@ -241,7 +241,7 @@ import Testing
     for (app, pushes) in try Self.pushes() {
       for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) }
     }
-    (batch.pushes.dropped, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
+    (batch.history.droppedPushes, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
     try fixture.sql(String(decoding: PackageResources.schema_11_sql, as: UTF8.self))
     for query in [

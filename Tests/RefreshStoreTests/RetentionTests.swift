@@ -1,5 +1,6 @@
 import RefreshEngine
 import Testing
+import Threads
 
 @testable import RefreshStore
 
@@ -16,10 +17,10 @@ import Testing
     var state = AppState(lastStart: morning.now)
     state.seenAt = morning.now
     state.waiting = Waiting(since: morning.now, holds: holds)
-    var batch = Batch(now: morning.now, wallOffset: morning.wallOffset, states: [todo: state, mail: AppState()])
+    var batch = Batch(morning, states: [todo: state, mail: AppState()])
     batch.learned[todo] = Learned()
     if let push { batch.pushes.changed[push.id] = .kept(todo, push) }
-    batch.records = [
+    batch.history.refreshes = [
       RefreshRecord(
         id: RefreshID(start: 1, number: 1), app: todo, trigger: .interval, startedAt: morning.now,
         endedAt: morning.now, outcome: .newData)

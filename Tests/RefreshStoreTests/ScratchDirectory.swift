@@ -3,6 +3,7 @@ import Glibc
 import RefreshEngine
 import RefreshStore
 import Testing
+import Threads
 
 /// A directory of a test's own, removed with all that is in it when the test lets go of it.
 final class ScratchDirectory {
@@ -126,9 +127,9 @@ extension Batch {
     records: [RefreshRecord] = [],
     waits: [WaitRecord] = []
   ) {
-    self.init(
-      now: clock.now, wallOffset: clock.wallOffset, states: states, device: device, learned: learned,
-      openings: openings, records: records, waits: waits)
+    self.init(now: clock.now, wallOffset: clock.wallOffset)
+    (self.states, self.device, self.learned) = (states, device, learned)
+    (history.openings, history.refreshes, history.waits) = (openings, records, waits)
   }
 }
 

@@ -54,6 +54,16 @@ struct ProseTests {
     }
   }
 
+  @Test func sentencesOfPagesAreShortOnAverage() throws {
+    for page in try repository.pages() {
+      let counts = Prose.paragraphs(of: try repository.text(of: page)).flatMap { Prose.sentences(of: $0.text) }
+        .map(\.count)
+      #expect(
+        counts.reduce(0, +) <= 20 * counts.count,
+        "\(page) has \(counts.reduce(0, +)) words in \(counts.count) sentences; make two of the longest ones")
+    }
+  }
+
   /// Reports the problems of the sentences of a file, and gives their number.
   @discardableResult private func check(_ blocks: [Prose.Block], of file: String) -> Int {
     var sentences = 0

@@ -5,28 +5,28 @@ import Testing
 
 @Suite struct JournalTests {
   @Test(arguments: [
-    (Entry("3 apps"), "3 apps\n"),
-    (Entry("new configuration", priority: .notice), "new configuration\n"),
-    (Entry("cannot save", priority: .error), "error: cannot save\n"),
-    (Entry("cannot start", priority: .critical), "critical: cannot start\n"),
-    (Entry("nearly full", priority: .warning), "warning: nearly full\n"),
-    (Entry("turn 3", priority: .debug), "debug: turn 3\n"),
-    (Entry("2 mistakes:\na.toml:1: x\nb.toml:2: y"), "2 mistakes:\n  a.toml:1: x\n  b.toml:2: y\n"),
-    (Entry("red \u{1B}[31m\u{7}\ttab é"), "red \u{FFFD}[31m\u{FFFD}\ttab é\n"),
-    (Entry("fields stay away", fields: [.init("REFRESH_APP", "org.example.todo")]), "fields stay away\n"),
+    (JournalEntry("3 apps"), "3 apps\n"),
+    (JournalEntry("new configuration", priority: .notice), "new configuration\n"),
+    (JournalEntry("cannot save", priority: .error), "error: cannot save\n"),
+    (JournalEntry("cannot start", priority: .critical), "critical: cannot start\n"),
+    (JournalEntry("nearly full", priority: .warning), "warning: nearly full\n"),
+    (JournalEntry("turn 3", priority: .debug), "debug: turn 3\n"),
+    (JournalEntry("2 mistakes:\na.toml:1: x\nb.toml:2: y"), "2 mistakes:\n  a.toml:1: x\n  b.toml:2: y\n"),
+    (JournalEntry("red \u{1B}[31m\u{7}\ttab é"), "red \u{FFFD}[31m\u{FFFD}\ttab é\n"),
+    (JournalEntry("fields stay away", fields: [.init("REFRESH_APP", "org.example.todo")]), "fields stay away\n"),
   ])
-  func anEntryIsALineForAPerson(entry: Entry, line: String) {
+  func anEntryIsALineForAPerson(entry: JournalEntry, line: String) {
     #expect(TextStyle().line(of: entry) == line)
   }
 
   @Test func onATerminalOnlyThePriorityHasAColour() {
     let style = TextStyle(hasColour: true)
-    #expect(style.line(of: Entry("x", priority: .error)) == "\u{1B}[31merror:\u{1B}[0m x\n")
-    #expect(style.line(of: Entry("x")) == "x\n")
+    #expect(style.line(of: JournalEntry("x", priority: .error)) == "\u{1B}[31merror:\u{1B}[0m x\n")
+    #expect(style.line(of: JournalEntry("x")) == "x\n")
   }
 
   @Test func theTimeComesFirst() {
-    let line = TextStyle(showsTime: true).line(of: Entry("x"))
+    let line = TextStyle(showsTime: true).line(of: JournalEntry("x"))
     #expect(line.wholeMatch(of: /[0-2][0-9]:[0-5][0-9]:[0-6][0-9] x\n/) != nil)
   }
 
@@ -48,7 +48,7 @@ import Testing
     async let written: Void = onAnotherThread {
       let journal = Journal(
         identifier: "refreshd", destination: .text(TextOutput(descriptor: descriptor), style: TextStyle()))
-      journal.write(Entry(message))
+      journal.write(JournalEntry(message))
     }
     var text = ""
     while !text.hasSuffix("\n") { text += pipe.read() }
@@ -58,7 +58,7 @@ import Testing
 
   @Test func theJournalGetsEveryField() {
     let journal = Journal(identifier: "refreshd", destination: .journal(JournalSocket(identifier: "refreshd")))
-    let entry = Entry(
+    let entry = JournalEntry(
       "first\nsecond", priority: .warning, messageID: 0x0a, fields: [.init("REFRESH_APP", "org.example.todo")])
     #expect(
       journal.assignments(of: entry, file: "Module/File.swift", line: 7) == [

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RefreshConfig
 import Testing
 
 @testable import refresh_push
@@ -51,7 +52,7 @@ struct BridgeFuzzTests {
     var fault: MQTTFault?
   }
 
-  private func read(_ pieces: [[UInt8]], _ version: BrokerOptions.Version) -> Reading {
+  private func read(_ pieces: [[UInt8]], _ version: MQTTVersion) -> Reading {
     var buffer = MQTTPacketBuffer(limit: Self.limit)
     var reading = Reading()
     do throws(MQTTFault) {
@@ -71,7 +72,7 @@ struct BridgeFuzzTests {
     forEachSeed { seed, numbers in
       let count = Int.random(in: 1...6, using: &numbers)
       let bytes = (0..<count).flatMap { _ in numbers.damaged(Self.packets.randomElement(using: &numbers) ?? []) }
-      for version in [BrokerOptions.Version.v5, .v311] {
+      for version in [MQTTVersion.v5, .v311] {
         let whole = read([bytes], version)
         let split = read(numbers.pieces(of: bytes), version)
         // A fault in a later packet of the same piece may come before the packets ahead of it are read.

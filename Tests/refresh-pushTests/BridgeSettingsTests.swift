@@ -1,3 +1,4 @@
+import RefreshAPI
 import RefreshConfig
 import Testing
 
@@ -5,7 +6,8 @@ import Testing
 
 /// The settings from the command line and the environment.
 struct BridgeSettingsTests {
-  private func settings(_ words: String..., environment: [String: String] = [:]) throws(PushError) -> BridgeSettings {
+  private func settings(_ words: String..., environment: [String: String] = [:]) throws(ServiceError) -> BridgeSettings
+  {
     try BridgeSettings(arguments: ["refresh-push"] + words, environment: { environment[$0] })
   }
 
@@ -26,7 +28,7 @@ struct BridgeSettingsTests {
     #expect(settings.socket.path == "/run/user/7/refreshd/org.refreshd")
     #expect(settings.stateDirectory == "/home/ann/.local/state/refresh-push")
     #expect(settings.secrets == Secrets(isOfMachine: false, credentials: "/k"))
-    #expect(throws: PushError.self) { try self.settings("--user") }
+    #expect(throws: ServiceError.self) { try self.settings("--user") }
     #expect(try self.settings("--user", "--help").purpose == .help)
   }
 
@@ -39,7 +41,7 @@ struct BridgeSettingsTests {
 
   @Test(arguments: [["--colour"], ["--config"], ["--config="], ["--user=1"], ["more"]])
   func wrongUseIsRefused(words: [String]) {
-    let error = #expect(throws: PushError.self) {
+    let error = #expect(throws: ServiceError.self) {
       try BridgeSettings(arguments: ["refresh-push"] + words) { _ in "/x" }
     }
     #expect(error?.code == .usage)

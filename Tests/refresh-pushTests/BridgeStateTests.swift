@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import RefreshAPI
 import Testing
 
 @testable import refresh_push
@@ -32,7 +33,7 @@ struct BridgeStateTests {
 
   @Test func twoBridgesDoNotWorkOnTheSame() throws {
     let first = try BridgeState(in: folder)
-    let error = #expect(throws: PushError.self) { try BridgeState(in: folder) }
+    let error = #expect(throws: ServiceError.self) { try BridgeState(in: folder) }
     #expect(error?.code == .temporary)
     withExtendedLifetime(first) {}
   }
@@ -40,7 +41,7 @@ struct BridgeStateTests {
   @Test func aDamagedFileIsForAPersonToLookAt() throws {
     _ = try BridgeState(in: folder)
     try "[1, 2".write(toFile: "\(folder)/sources.json", atomically: false, encoding: .utf8)
-    let error = #expect(throws: PushError.self) { try BridgeState(in: folder) }
+    let error = #expect(throws: ServiceError.self) { try BridgeState(in: folder) }
     #expect(error?.code == .damaged)
     #expect(error?.description.contains("remove it") == true)
   }
@@ -51,7 +52,7 @@ struct BridgeStateTests {
     try state.remember("b", of: "news")
     // In the way of the new file.
     try #require(mkdir("\(folder)/sources.json.new", 0o700) == 0)
-    #expect(throws: PushError.self) { try state.keep(["home"]) }
+    #expect(throws: ServiceError.self) { try state.keep(["home"]) }
     #expect(state["news"] == "b")
   }
 

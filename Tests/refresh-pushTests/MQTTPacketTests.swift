@@ -1,4 +1,5 @@
 import HTTP
+import RefreshConfig
 import Testing
 
 @testable import refresh_push
@@ -38,7 +39,7 @@ struct MQTTPacketTests {
     #expect(MQTTRequest.subscribe(filter).bytes(options(), .v311).prefix(3) == [0x82, 0xcd, 0x01])
   }
 
-  private func arrivals(_ bytes: [UInt8], limit: Int = 64, _ version: BrokerOptions.Version = .v5) throws
+  private func arrivals(_ bytes: [UInt8], limit: Int = 64, _ version: MQTTVersion = .v5) throws
     -> [MQTTArrival]
   {
     var buffer = MQTTPacketBuffer(limit: limit)

@@ -1,3 +1,4 @@
+import RefreshAPI
 import Testing
 
 @testable import refresh_session
@@ -10,6 +11,6 @@ import Testing
     (String(decoding: [97, 0xEF, 0xBF, 0xBF, 98] as [UInt8], as: UTF8.self), "a b"),
   ])
   func `The desktop reads no markup in a notice, whatever follows the character`(text: String, escaped: String) {
-    #expect(DesktopNotifier.escaped(text) == escaped)
+    #expect(DesktopNotifier.carried(text).withoutMarkup == escaped)
   }
 }

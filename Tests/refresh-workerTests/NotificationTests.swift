@@ -1,4 +1,5 @@
 import JSON
+import RefreshAPI
 import Testing
 
 @testable import refresh_worker
@@ -6,9 +7,9 @@ import Testing
 /// The D-Bus call that shows a notification.
 struct NotificationTests {
   @Test func wordsAreShownAsTheyAre() {
-    #expect(Notification.escaped("a < b && c > d") == "a &lt; b &amp;&amp; c &gt; d")
-    #expect(Notification.escaped("fünf Dateien\nsind da") == "fünf Dateien\nsind da")
-    #expect(Notification.escaped("<\u{301}b>") == "&lt;\u{301}b&gt;")
+    #expect("a < b && c > d".withoutMarkup == "a &lt; b &amp;&amp; c &gt; d")
+    #expect("fünf Dateien\nsind da".withoutMarkup == "fünf Dateien\nsind da")
+    #expect("<\u{301}b>".withoutMarkup == "&lt;\u{301}b&gt;")
   }
 
   @Test func itIsReadAsTheDaemonWritesIt() throws {

@@ -15,9 +15,9 @@ import Testing
       ),
       (nil, ["REFRESH_SOCKET": "/a", "XDG_RUNTIME_DIR": "/b"], ["/b/refreshd/org.refreshd"], "/a", .named),
       ("/c", ["REFRESH_SOCKET": "/a"], [], "/c", .named),
-    ] as [(String?, [String: String], Set<String>, String, SocketPath.Daemon)])
+    ] as [(String?, [String: String], Set<String>, String, SocketPath.DaemonKind)])
   func theSocketIsTheNamedOneElseTheUsersElseTheSystems(
-    named: String?, environment: [String: String], files: Set<String>, path: String, daemon: SocketPath.Daemon
+    named: String?, environment: [String: String], files: Set<String>, path: String, daemon: SocketPath.DaemonKind
   ) {
     let found = SocketPath.find(named: named, environment: { environment[$0] }, exists: files.contains)
     #expect(found == SocketPath(path: path, daemon: daemon))

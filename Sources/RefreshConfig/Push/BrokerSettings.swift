@@ -1,19 +1,19 @@
 import RefreshEngine
 
+/// The versions of MQTT.
+public enum MQTTVersion: Hashable, Sendable {
+  /// MQTT 5.
+  case v5
+  /// MQTT 3.1.1, for brokers that refuse 5.
+  case v311
+}
+
 /// An `[[mqtt]]` of push.toml: an MQTT broker.
 public struct BrokerSettings: Hashable, Sendable {
   /// The placeholder of the machine in ``topic``.
   public static let machine = "{machine}"
   /// The placeholder of the app in ``topic``.
   public static let app = "{app}"
-
-  /// The versions of the protocol.
-  public enum Version: Hashable, Sendable {
-    /// MQTT 5.
-    case v5
-    /// MQTT 3.1.1.
-    case v311
-  }
 
   /// The name of the source.
   public var name: String
@@ -22,7 +22,7 @@ public struct BrokerSettings: Hashable, Sendable {
   /// The port.
   public var port: UInt16
   /// The version to speak; nil for 5, or 3.1.1 with a broker that does not speak 5.
-  public var version: Version?
+  public var version: MQTTVersion?
   /// Whether the connection uses TLS.
   public var usesTLS: Bool
   /// A file of trusted certificates; nil for the system's.
@@ -78,7 +78,7 @@ public struct BrokerSettings: Hashable, Sendable {
     }
   }
 
-  private static var version: ValueType<Version> {
+  private static var version: ValueType<MQTTVersion> {
     .text("3.1.1") { (text) throws(Unreadable) in
       switch text {
       case "5": .v5

@@ -3,7 +3,7 @@
 /// The replicator of a CouchDB does the work and keeps the checkpoints.
 public struct Replication: Hashable, Sendable {
   /// A database or a server of CouchDB, with the files that log in to it.
-  public struct Peer: Hashable, Sendable {
+  public struct Endpoint: Hashable, Sendable {
     /// The URL, without user, password and query.
     public var url: HTTPURL
     /// The path of a file with a line `user:password`, absolute; nil for none.
@@ -13,11 +13,11 @@ public struct Replication: Hashable, Sendable {
   }
 
   /// The database that is read.
-  public var source: Peer
+  public var source: Endpoint
   /// The database that is written.
-  public var target: Peer
+  public var target: Endpoint
   /// The CouchDB whose replicator does the work.
-  public var server: Peer
+  public var server: Endpoint
   /// Whether the replicator makes the target if it is missing.
   public var createsTarget: Bool
   /// The documents that are replicated, as a selector of Mango in JSON; nil for all.
@@ -58,7 +58,7 @@ extension Replication {
     let same = [target, source].first {
       $0.url.hasOrigin(of: url) && ($0.credentialFile != nil || $0.headersFile != nil)
     }
-    self.server = Peer(
+    self.server = Endpoint(
       url: url, credentialFile: credentialFile ?? same?.credentialFile,
       headersFile: credentialFile == nil ? same?.headersFile : nil)
     (self.source, self.target) = (source, target)
@@ -68,7 +68,7 @@ extension Replication {
   func resolved(for owner: Owner, _ interner: inout Interner) -> Replication {
     var replication = self
     for peer in [\Replication.source, \.target, \.server] {
-      for path in [\Peer.credentialFile, \.headersFile] {
+      for path in [\Endpoint.credentialFile, \.headersFile] {
         replication[keyPath: peer][keyPath: path] = self[keyPath: peer][keyPath: path].map {
           interner.intern(owner.path(of: $0))
         }
@@ -77,7 +77,7 @@ extension Replication {
     return replication
   }
 
-  private static func database(_ key: String, _ example: String, from table: inout Section) -> Peer? {
+  private static func database(_ key: String, _ example: String, from table: inout Section) -> Endpoint? {
     let url = table.read(
       key,
       .text(example) { (text) throws(Unreadable) in try databaseURL(text, credentialKey: "\(key)_credential_file") })
@@ -91,7 +91,7 @@ extension Replication {
         "\(key)_headers_file", "cannot log in twice to one database",
         remedy: "write one of \(key)_credential_file and \(key)_headers_file")
     }
-    return url.map { Peer(url: $0, credentialFile: credentialFile, headersFile: headersFile) }
+    return url.map { Endpoint(url: $0, credentialFile: credentialFile, headersFile: headersFile) }
   }
 
   private static func databaseURL(_ text: String, credentialKey: String) throws(Unreadable) -> HTTPURL {

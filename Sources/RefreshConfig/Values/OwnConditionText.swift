@@ -66,10 +66,7 @@ enum OwnConditionText {
 extension LoadContext {
   /// Checks the path of a folder on which a file system may be mounted; it may begin with `~/`.
   func mountPoint(_ text: String) throws(Unreadable) -> String {
-    let parts = text.dropFirst(text.hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)
-    guard text.isPath, text.utf8.count < PATH_MAX, !text.utf8.contains(where: \.isControl),
-      parts.allSatisfy({ !["", ".", ".."].contains($0) })
-    else {
+    guard text.isPlainPath else {
       throw Unreadable(
         "cannot take \(quoted(text)) as a mount point",
         remedy: "write a whole path as /proc/self/mountinfo has it, without a slash at its end")

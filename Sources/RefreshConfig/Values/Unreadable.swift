@@ -1,3 +1,5 @@
+import Glibc
+
 /// A text or value that cannot be read, with the reason and the remedy.
 public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
   /// The text and what is wrong with it, beginning with "cannot".
@@ -52,4 +54,11 @@ extension UInt8 {
 extension StringProtocol {
   /// Whether the text is an absolute path or begins with `~/`.
   var isPath: Bool { (hasPrefix("/") || hasPrefix("~/")) && !utf8.contains(0) }
+
+  /// Whether the text is such a path as the kernel gives it, without a slash at its end.
+  var isPlainPath: Bool {
+    isPath && utf8.count < PATH_MAX && !utf8.contains(where: \.isControl)
+      && dropFirst(hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)
+        .allSatisfy { !["", ".", ".."].contains($0) }
+  }
 }

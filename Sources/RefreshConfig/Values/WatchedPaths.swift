@@ -67,10 +67,7 @@ extension LoadContext {
     if ["/", "~", "~/"].contains(text) {
       throw Unreadable("cannot watch \(quoted(text)): it is too much to watch", remedy: "name folders in it")
     }
-    let parts = text.dropFirst(text.hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)
-    guard text.isPath, text.utf8.count < PATH_MAX, !text.utf8.contains(where: \.isControl),
-      parts.allSatisfy({ !["", ".", ".."].contains($0) })
-    else {
+    guard text.isPlainPath else {
       throw Unreadable(
         "cannot watch \(quoted(text)): it is not the whole path of a folder",
         remedy: #"begin with a slash, or with ~/ for the owner's home, and leave out "..", "." and a slash at the end"#)

@@ -19,9 +19,6 @@ struct WatchTable {
   private var uses: [Int32: [Int: [Purpose]]] = [:]
   private var watches: [Int: Set<Int32>] = [:]
 
-  /// How many directories are watched.
-  var count: Int { uses.count }
-
   /// The purposes of a watch, by the number of the folder; nil for an unknown one.
   subscript(watch: Int32) -> [Int: [Purpose]]? { uses[watch] }
 

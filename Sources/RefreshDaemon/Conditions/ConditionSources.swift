@@ -156,12 +156,6 @@ package final class ConditionSources {
   /// The microseconds that tasks have to end after logind announces sleep.
   package var timeToSleep: Int64 { max(0, (lock?.delay ?? 0) - SleepLock.margin) }
 
-  /// Stops watching and closes the bus connection; nothing is reported after this.
-  package func stop() {
-    (observed, named) = ([:], [])
-    (logins, sleep, lock, bus) = (nil, nil, nil, nil)
-  }
-
   /// Asks logind whether a user lingers; `answer` is not called when logind does not know.
   package func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {
     logins?.askLingering(of: user, answer: answer)

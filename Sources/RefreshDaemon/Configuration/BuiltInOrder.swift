@@ -53,7 +53,7 @@ extension Wire.ReplicationOrder {
 }
 
 extension Wire.ReplicationPeer {
-  fileprivate init(_ peer: Replication.Peer) {
+  fileprivate init(_ peer: Replication.Endpoint) {
     self.init(url: peer.url.text, credentialFile: peer.credentialFile, headersFile: peer.headersFile)
   }
 }

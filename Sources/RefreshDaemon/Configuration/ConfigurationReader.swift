@@ -1,5 +1,5 @@
 import RefreshConfig
-import RefreshStore
+import Threads
 
 /// Reads the configuration on its own thread, so that the loop does not wait for a disk.
 final class ConfigurationReader: ConfigurationFiles {

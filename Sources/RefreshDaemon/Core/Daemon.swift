@@ -12,7 +12,6 @@ import Varlink
 /// private state; those that act on every decision are ``DecisionFollower``s. All of it belongs to the scheduler's one
 /// thread.
 final class Daemon {
-  let settings: DaemonSettings
   let ports: Ports
   let core: DaemonCore
   let saving: Saving
@@ -25,21 +24,22 @@ final class Daemon {
   let sessions: SessionParts
   let machine: MachineWatch
   let changes: LocalChanges
-  let files: ConfigurationFileParts
+  let files: ConfigurationReads
+  let held: HeldApps
   /// The socket's server while the daemon is open, and what ends with the daemon.
   var life = Life()
 
   init(
-    _ settings: DaemonSettings, _ ports: Ports, _ loaded: Loaded, at moment: Moment, spread: Spread = Machine.spread()
+    _ ports: Ports, _ loaded: Loaded, at moment: Moment, spread: Spread = Machine.spread()
   ) {
-    (self.settings, self.ports) = (settings, ports)
+    self.ports = ports
     let engine = Engine(
       start: loaded.start, spread: spread, states: loaded.states, wallOffset: moment.wallOffset,
       device: loaded.device, learned: loaded.learned, transfers: loaded.transfers.mapValues(\.state),
       pushes: loaded.pushes, lateClock: loaded.lateClock, awaitsBegin: true)
     core = DaemonCore(engine, scheduler: ports.scheduler, access: ports.access, startedAt: moment)
-    let environment = TaskEnvironment(settings)
-    saving = Saving(core, ports, path: settings.storePath)
+    let environment = TaskEnvironment(ports.settings)
+    saving = Saving(core, ports, path: ports.settings.storePath)
     audience = Audience(core, ports.journal)
     commands = CommandParts(core, ports, environment)
     guards = GuardKeepers(core, ports, environment)
@@ -55,7 +55,8 @@ final class Daemon {
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, sessions.notices)
     machine = MachineWatch(core, ports)
     changes = LocalChanges(core, ports, runner.lastRefreshes)
-    files = ConfigurationFileParts(core, ports.files)
+    files = ConfigurationReads(core, ports.files)
+    held = HeldApps(core, files)
   }
 
   /// Opens the daemon: adopts what an earlier daemon left running, puts the configuration in force, and serves the
@@ -116,12 +117,13 @@ final class Daemon {
     saving.onIdle = { [unowned self] in leaveIfDone() }
     saving.onProblem = { [unowned self] in notify() }
     pushes.onFirstUse = { [unowned self] in watchConditions() }
-    files.held.replace = { [unowned self] in
+    held.replace = { [unowned self] in
       replace(by: $0)
       notify()
     }
     try saving.open()
     try files.open()
+    try held.open()
     changes.open()
     try machine.open { [unowned self] in sessions.logins.follow($0) }
     // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers

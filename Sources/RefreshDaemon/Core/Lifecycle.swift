@@ -33,7 +33,7 @@ extension Daemon {
     machine.watch(conditionNeeds(of: next), for: next)
     core.configure(next)
     runner.lastRefreshes.share(next.apps.map(\.id))
-    files.held.reconfigured()
+    held.reconfigured()
     changes.reconfigured()
     runner.fetches.forgetAll(except: next)
     commands.pings.reconfigured()
@@ -45,7 +45,7 @@ extension Daemon {
   /// The mistake of an app that is held already is no new one: the app stays held, and the others follow their files.
   func reload(then answer: @escaping ([Problem]) -> Void) {
     notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
-    files.reads.read { result in
+    files.read { result in
       let problems: [Problem]
       switch result {
       case .success(let configuration):

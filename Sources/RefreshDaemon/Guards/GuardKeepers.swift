@@ -63,7 +63,7 @@ final class GuardKeepers {
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.keep.rawValue], directory: "/")
     do {
-      let timer = try core.scheduler.timer { [unowned self] in boundPassed(key) }
+      let timer = try core.scheduler.timer { [unowned self] in takeStep(key) }
       let order = try Wire.KeepOrder(
         unit: unit.name, manager: unit.user == nil ? .system : .user, means: Wire.GuardMeans(unit.means),
         isKept: isKept, givesBack: givesBack
@@ -84,13 +84,11 @@ final class GuardKeepers {
 
   /// Asks a keeper to end, which returns its unit.
   private func end(_ key: TaskKey) {
-    guard var keeper = running[key], let step = keeper.ending.begin(at: core.now) else { return }
-    launcher.send(step, to: key)
-    if let wake = keeper.ending.wake { keeper.timer.arm(at: wake.microseconds, accuracy: 1000) }
-    running[key] = keeper
+    if running[key]?.ending.isBegun == false { takeStep(key) }
   }
 
-  private func boundPassed(_ key: TaskKey) {
+  /// Takes the next step of the end of a keeper.
+  private func takeStep(_ key: TaskKey) {
     guard var keeper = running[key] else { return }
     let step = keeper.ending.beginOrAdvance(at: core.now)
     running[key] = keeper
@@ -151,14 +149,9 @@ final class GuardKeepers {
 
   private static func outcome(_ end: TaskEnd, _ keeper: Running) -> KeeperEnd {
     let said = keeper.lastLine
-    return switch end.exit {
-    case .exited(0): .returned(trouble: said.isEmpty ? nil : said)
-    case .exited(let code): .failed(said.isEmpty ? "its keeper ended with exit code \(code)" : said)
-    case .signalled(let signal): .failed("its keeper was ended by \(signalName(signal))")
-    case .notStarted(let reason): .failed(reason)
-    case .outOfMemory: .failed("its keeper was killed because memory ran out")
-    case .timedOut, .lostClient: .failed("its keeper took too long")
-    }
+    guard let trouble = end.trouble(of: "its keeper") else { return .returned(trouble: said.isEmpty ? nil : said) }
+    if case .exited = end.exit, !said.isEmpty { return .failed(said) }
+    return .failed(trouble)
   }
 }
 
@@ -166,23 +159,23 @@ extension DaemonJournal {
   /// Reports the state of a unit that is kept from running.
   fileprivate func guarded(_ unit: String, of app: AppID, _ text: String, _ holds: [Hold.Name]) {
     let reason = holds.isEmpty ? "" : " (\(holds.map(\.rawValue).joined(separator: ", ")))"
-    write("\(app): \(unit): \(text)\(reason)", .info, .unitKept, [Entry.Field("REFRESH_APP", app.description)])
+    write("\(app): \(unit): \(text)\(reason)", .info, .unitKept, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   fileprivate func guardEnded(_ unit: String, of app: AppID, _ end: KeeperEnd) {
-    let (text, priority): (String, Entry.Priority) =
+    let (text, priority): (String, JournalEntry.Priority) =
       switch end {
       case .returned(nil): ("runs again", .info)
       case .returned(let trouble?): (trouble, .warning)
       case .failed(let reason): (reason, .warning)
       }
-    write("\(app): \(unit): \(text)", priority, .unitReturned, [Entry.Field("REFRESH_APP", app.description)])
+    write("\(app): \(unit): \(text)", priority, .unitReturned, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   /// Reports a unit that nobody returns, because no file names it any more.
   func leftUnit(_ unit: String, of app: AppID) {
     write(
       "\(app): \(unit) stays as its guard has left it, because no file guards it any more; start it, or thaw it, "
-        + "with systemctl", .warning, .unitReturned, [Entry.Field("REFRESH_APP", app.description)])
+        + "with systemctl", .warning, .unitReturned, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 }

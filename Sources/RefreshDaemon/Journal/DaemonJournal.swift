@@ -8,10 +8,10 @@ import Systemd
 /// `journalctl REFRESH_APP=org.example.todo` shows all entries of an app, `REFRESH_ID=12-345` those of one refresh, with
 /// the output of its tasks.
 struct DaemonJournal: Sendable {
-  private let append: @Sendable (Entry) -> Void
+  private let append: @Sendable (JournalEntry) -> Void
 
   /// Writes to `journal`, within the bound of each app, unless a test gives a closure of its own.
-  init(_ journal: Journal = Journal(identifier: "refreshd"), append: (@Sendable (Entry) -> Void)? = nil) {
+  init(_ journal: Journal = Journal(identifier: "refreshd"), append: (@Sendable (JournalEntry) -> Void)? = nil) {
     let allowances = EntryAllowances()
     self.append =
       append ?? { entry in
@@ -69,15 +69,15 @@ struct DaemonJournal: Sendable {
   func started(_ refresh: RefreshID, of app: AppID, _ trigger: Trigger) {
     write(
       "\(app): refresh \(refresh) started (\(trigger.rawValue))", .info, .refreshStarted,
-      fields(app, refresh) + [Entry.Field("REFRESH_TRIGGER", trigger.rawValue)])
+      fields(app, refresh) + [JournalEntry.Field("REFRESH_TRIGGER", trigger.rawValue)])
   }
 
   func ended(_ record: RefreshRecord) {
     let took = Seconds(record.startedAt.duration(to: record.endedAt))
     let fields =
       fields(record.app, record.id) + [
-        Entry.Field("REFRESH_TRIGGER", record.trigger.rawValue),
-        Entry.Field("REFRESH_OUTCOME", record.outcome.kind.rawValue),
+        JournalEntry.Field("REFRESH_TRIGGER", record.trigger.rawValue),
+        JournalEntry.Field("REFRESH_OUTCOME", record.outcome.kind.rawValue),
       ]
     if record.trigger == .reported {
       let text = record.outcome == .newData ? "new data" : "no data"
@@ -108,38 +108,39 @@ struct DaemonJournal: Sendable {
   }
 
   func output(_ line: String, of refresh: RefreshID, _ app: AppID, task: String) {
-    write("\(app): \(task): \(line)", .info, .taskOutput, fields(app, refresh) + [Entry.Field("REFRESH_TASK", task)])
+    write(
+      "\(app): \(task): \(line)", .info, .taskOutput, fields(app, refresh) + [JournalEntry.Field("REFRESH_TASK", task)])
   }
 
   func dataIsStale(of app: AppID, age: Duration, limit: Duration?) {
     let most = limit.map { ", and is to be \($0.inSystemdForm) at most" } ?? ""
     write(
       "\(app): its data is stale: \(Duration.seconds(age.components.seconds).inSystemdForm) old\(most)", .warning,
-      .dataStale, [Entry.Field("REFRESH_APP", app.description)])
+      .dataStale, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func refreshWaits(of app: AppID, for wait: Duration, holds: [String]) {
     write(
       "\(app): its refresh waits too long: due and held for \(Duration.seconds(wait.components.seconds).inSystemdForm) "
         + "(\(holds.joined(separator: ", "))); refreshctl why \(app) says what lifts that", .warning, .refreshWaits,
-      [Entry.Field("REFRESH_APP", app.description)])
+      [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func isFailing(_ app: AppID, _ failures: Int32, _ message: String) {
     let last = failures == 1 ? "its last refresh failed" : "its last \(failures) refreshes failed"
     write(
       "\(app): \(last): \(message); refreshctl history \(app) says more", .warning, .appFailing,
-      [Entry.Field("REFRESH_APP", app.description)])
+      [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func pingFailed(of app: AppID, _ problem: String) {
     write(
       "\(app): cannot ping: \(problem); its refreshes go on", .warning, nil,
-      [Entry.Field("REFRESH_APP", app.description)])
+      [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func pingsAgain(_ app: AppID) {
-    write("\(app): its ping is taken again", .notice, nil, [Entry.Field("REFRESH_APP", app.description)])
+    write("\(app): its ping is taken again", .notice, nil, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func notifyFailed(_ kind: NotifyCommands.Kind, _ app: AppID, _ reason: String) {
@@ -152,13 +153,13 @@ struct DaemonJournal: Sendable {
       case .newData: "tell of new data by on_new_data"
       case .success: "tell of a success by on_success"
       }
-    write("\(app): cannot \(what): \(reason)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
+    write("\(app): cannot \(what): \(reason)", .warning, nil, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func noticeDropped(of app: AppID, limit: Int) {
     write(
       "\(app): a notice is not shown: its user got \(limit) within a minute", .notice, nil,
-      [Entry.Field("REFRESH_APP", app.description)])
+      [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   /// A phase that a desktop shows says when somebody looks at an app, and is for debugging only.
@@ -166,19 +167,19 @@ struct DaemonJournal: Sendable {
     write(
       "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", isSeen ? .debug : .info,
       .appPhaseChanged,
-      [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_PHASE", phase.rawValue)])
+      [JournalEntry.Field("REFRESH_APP", app.description), JournalEntry.Field("REFRESH_PHASE", phase.rawValue)])
   }
 
   func attached(_ process: Int32, to app: AppID) {
     write(
       "\(app): process \(process) has attached to perform its refreshes", .info, .appAttached,
-      [Entry.Field("REFRESH_APP", app.description)])
+      [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func detached(_ process: Int32, from app: AppID) {
     write(
       "\(app): process \(process) is no longer attached", .info, .appDetached,
-      [Entry.Field("REFRESH_APP", app.description)])
+      [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func late(_ process: Int32, of app: AppID, _ refresh: RefreshID) {
@@ -224,13 +225,13 @@ struct DaemonJournal: Sendable {
   func cannotWatch(_ folder: WatchedFolder, _ problem: String) {
     write(
       "\(folder.app): changes in \(folder.name) may go unseen: \(problem)", .notice, nil,
-      [Entry.Field("REFRESH_APP", folder.app.description)])
+      [JournalEntry.Field("REFRESH_APP", folder.app.description)])
   }
 
   func watchesAgain(_ folder: WatchedFolder) {
     write(
       "\(folder.app): \(folder.name) is watched for changes, all of it", .notice, nil,
-      [Entry.Field("REFRESH_APP", folder.app.description)])
+      [JournalEntry.Field("REFRESH_APP", folder.app.description)])
   }
 
   func cannotWatch(_ error: SystemdError) { write("cannot watch the machine's conditions: \(error)", .error) }
@@ -239,14 +240,14 @@ struct DaemonJournal: Sendable {
     write("\(app): cannot start refresh \(refresh): its configuration is gone", .error, nil, fields(app, refresh))
   }
 
-  private func fields(_ app: AppID, _ refresh: RefreshID) -> [Entry.Field] {
-    [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_ID", refresh.description)]
+  private func fields(_ app: AppID, _ refresh: RefreshID) -> [JournalEntry.Field] {
+    [JournalEntry.Field("REFRESH_APP", app.description), JournalEntry.Field("REFRESH_ID", refresh.description)]
   }
 
   func write(
-    _ message: String, _ priority: Entry.Priority, _ id: MessageID? = nil, _ fields: [Entry.Field] = []
+    _ message: String, _ priority: JournalEntry.Priority, _ id: MessageID? = nil, _ fields: [JournalEntry.Field] = []
   ) {
-    append(Entry(message, priority: priority, messageID: id?.rawValue, fields: fields))
+    append(JournalEntry(message, priority: priority, messageID: id?.rawValue, fields: fields))
   }
 }
 

@@ -6,7 +6,7 @@ import Systemd
 /// Without a bound one user would fill the journal, or use up what journald takes from the daemon in a time, so that the
 /// entries about other users' apps would be missing. The output of tasks has its own bound (``OutputMeters``).
 final class EntryAllowances: Sendable {
-  private struct Table {
+  private struct AppAllowances {
     var allowances: [String: OutputAllowance] = [:]
     /// From how many apps on those without need are forgotten: twice as many as were left the last time.
     var bound = least
@@ -14,11 +14,11 @@ final class EntryAllowances: Sendable {
 
   private static let least = 64
 
-  private let table = Mutex(Table())
+  private let table = Mutex(AppAllowances())
 
   /// The entries to write for one that is to be written, boot clock in microseconds: none beyond the bound, and a note when
   /// the bound is met and when there is room again.
-  func admitted(_ entry: Entry, at now: Int64) -> [Entry] {
+  func admitted(_ entry: JournalEntry, at now: Int64) -> [JournalEntry] {
     guard let app = entry.fields.first(where: { $0.name == "REFRESH_APP" })?.value,
       entry.messageID != MessageID.taskOutput.rawValue
     else { return [entry] }
@@ -44,8 +44,8 @@ final class EntryAllowances: Sendable {
     }
   }
 
-  private func note(_ text: String, of app: String) -> Entry {
-    Entry(text, priority: .warning, fields: [Entry.Field("REFRESH_APP", app)])
+  private func note(_ text: String, of app: String) -> JournalEntry {
+    JournalEntry(text, priority: .warning, fields: [JournalEntry.Field("REFRESH_APP", app)])
   }
 }
 

@@ -19,7 +19,7 @@ extension Daemon {
   /// Answers with every mistake in the configuration on disk, and changes nothing.
   func check(_ call: Call<ManagerInterface.Check.Parameters>) {
     guard mayAll(call) else { return }
-    files.reads.problems { problems in
+    files.problems { problems in
       call.reply(ManagerInterface.Check.Reply(problems: problems.map(Wire.Problem.init)))
     }
   }

@@ -19,8 +19,8 @@ extension Daemon {
         status: Wire.DaemonStatus(
           version: refreshdVersion, start: Int(core.engine.start),
           sinceMicroseconds: core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset),
-          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: ports.choice.name,
-          launcherReason: launcherReason,
+          isUserDaemon: ports.settings.isUserDaemon, socket: ports.settings.socket,
+          launcher: ports.choice.name, launcherReason: launcherReason,
           apps: apps.count, refreshing: scope.refreshing,
           transferring: transfers?.running, transfersWaiting: transfers?.waiting,
           next: scope.next, held: scope.held, pushesWaiting: scope.pushesWaiting,
@@ -28,7 +28,7 @@ extension Daemon {
           pause: core.engine.wirePause,
           configuration: configurationState(of: apps, seesAll: seesAll),
           store: Wire.StoreState(
-            directory: settings.stateDirectory, problem: saving.problem?.description,
+            directory: ports.settings.stateDirectory, problem: saving.problem?.description,
             isSilent: saving.problem?.code == .unanswered ? true : nil),
           stuck: stuck(of: apps), push: seesAll ? pushes.bridge.state : nil,
           isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
@@ -98,7 +98,7 @@ extension Daemon {
   /// Where the confinement of refresh-worker does not apply, and what it may do there.
   var unconfined: String? {
     if ports.choice.name == "spawn" { return "refresh-worker is a child process, which only gives up its privileges" }
-    if settings.isUserDaemon {
+    if ports.settings.isUserDaemon {
       return "refresh-worker may write all files of the user: a user's units have no view of their own"
     }
     let folders = transfers.workers.folders.unviewable.sorted()

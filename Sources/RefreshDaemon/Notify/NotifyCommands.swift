@@ -58,7 +58,7 @@ final class NotifyCommands {
     turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
     turns.onRefused = { [unowned self] in journal.notifyFailed($0.purpose, $0.launch.app, $1) }
     turns.onEnd = { [unowned self] _, ended, end in
-      if let reason = end.trouble { journal.notifyFailed(ended.purpose, ended.app, reason) }
+      if let reason = end.trouble(of: "it") { journal.notifyFailed(ended.purpose, ended.app, reason) }
     }
     turns.onStuck = { [unowned self] in
       journal.notifyFailed($0.purpose, $0.app, "its process did not end after SIGKILL, and waits in the kernel")
@@ -175,18 +175,4 @@ final class NotifyCommands {
 
   /// Handles the end of a command; false if the task is no notify command.
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
-}
-
-extension TaskEnd {
-  /// Why a command did not do its work; nil if it did.
-  var trouble: String? {
-    switch exit {
-    case .exited(0): nil
-    case .exited(let code): "it ended with exit code \(code)"
-    case .signalled(let signal): "it was ended by \(signalName(signal))"
-    case .notStarted(let reason): reason
-    case .outOfMemory: "memory ran out"
-    case .timedOut, .lostClient: "it took too long"
-    }
-  }
 }

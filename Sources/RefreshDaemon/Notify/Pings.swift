@@ -59,7 +59,7 @@ final class Pings {
     turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
     turns.onRefused = { [unowned self] in note($1, of: $0.launch.app) }
     turns.onEnd = { [unowned self] _, ended, end in
-      guard let trouble = end.trouble else { return note(nil, of: ended.app) }
+      guard let trouble = end.trouble(of: "it") else { return note(nil, of: ended.app) }
       let isLate = ended.isLate ? "no answer within \(Self.deadline.components.seconds) s" : nil
       note(isLate ?? (ended.lastLine.isEmpty ? trouble : ended.lastLine), of: ended.app)
     }

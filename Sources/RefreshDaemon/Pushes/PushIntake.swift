@@ -18,12 +18,8 @@ final class PushIntake: DecisionFollower, SavedPart {
   /// Called when the first push or the bridge has come; set once.
   var onFirstUse: () -> Void = {}
 
-  // Changes for the next commit.
-  private var arrived: [ArrivedPush] = []
-  private var changed: [PushID: PushChange] = [:]
-  /// The messages of pushes that were refused after they were saved.
-  private var unseen: [AppID: Set<String>] = [:]
-  private var dropped: [DroppedPush] = []
+  /// For the next commit.
+  private var changes = PushChanges()
 
   init(
     _ ledger: PushLedger, _ core: DaemonCore, _ audience: Audience, _ saving: Saving, _ journal: DaemonJournal,
@@ -63,12 +59,12 @@ final class PushIntake: DecisionFollower, SavedPart {
     let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
     let own = ledger.hasRoom(for: bytes) ? 0 : bytesOfOwner(of: checked)
     guard ledger.reserve(bytes, own: own) else { return answer(.failure(.full(for: Set(checked.map(\.app))))) }
-    self.arrived += arrived
+    changes.arrived += arrived
     let numbers = Set(arrived.map(\.id))
     saving.promise { problem, known in
       self.ledger.release(bytes)
       if let problem {
-        self.arrived.removeAll { numbers.contains($0.id) }
+        self.changes.arrived.removeAll { numbers.contains($0.id) }
         return answer(.failure(PushRefusal(problem)))
       }
       let accepted = conclude(known)
@@ -87,8 +83,8 @@ final class PushIntake: DecisionFollower, SavedPart {
 
   /// Has the store forget a push that was refused: its source may send it again.
   private func forget(_ push: ArrivedPush) {
-    if push.push != nil { changed[push.id] = .gone }
-    if let message = push.message { unseen[push.app, default: []].insert(message) }
+    if push.push != nil { changes.changed[push.id] = .gone }
+    if let message = push.message { changes.unseen[push.app, default: []].insert(message) }
   }
 
   /// Counts a push that was refused because its payload is wrong.
@@ -103,8 +99,8 @@ final class PushIntake: DecisionFollower, SavedPart {
   /// Hands a saved push to the engine; a push that wakes nobody goes to the attached processes.
   private func handToEngine(_ checked: CheckedPush, _ push: Push?) -> AcceptedPush {
     guard core.configuration[checked.app] != nil else {
-      if let message = checked.message { unseen[checked.app, default: []].insert(message) }
-      if let push { changed[push.id] = .gone }
+      if let message = checked.message { changes.unseen[checked.app, default: []].insert(message) }
+      if let push { changes.changed[push.id] = .gone }
       return AcceptedPush()
     }
     guard let push else {
@@ -118,7 +114,7 @@ final class PushIntake: DecisionFollower, SavedPart {
     core.handle(.pushed(checked.app, push))
     let isKept = core.engine.pushes(of: checked.app).contains { $0.id == push.id }
     // A push that replaced another has that one's row, and needs none of its own.
-    if !isKept { changed[push.id] = .gone }
+    if !isKept { changes.changed[push.id] = .gone }
     let delivered = core.engine.state(of: checked.app)?.running?.push
     var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: checked.app))
     if delivered == push.id {
@@ -151,8 +147,7 @@ final class PushIntake: DecisionFollower, SavedPart {
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     guard !decision.pushes.isEmpty else { return }
-    changed.merge(decision.pushes) { _, later in later }
-    dropped += decision.pushesDropped
+    changes.changed.merge(decision.pushes) { _, later in later }
     let undelivered = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
     for (id, change) in decision.pushes {
       let before = ledger.note(change, of: id)
@@ -176,20 +171,14 @@ final class PushIntake: DecisionFollower, SavedPart {
 
   // MARK: - Saving
 
-  var hasChanges: Bool { !arrived.isEmpty || !changed.isEmpty || !unseen.isEmpty || !dropped.isEmpty }
+  var hasChanges: Bool { changes != PushChanges() }
 
-  func moveChanges(into batch: inout Batch) {
-    batch.pushes.arrived = arrived
-    batch.pushes.changed = changed
-    batch.pushes.unseen = unseen
-    batch.pushes.dropped = dropped
-    (arrived, changed, unseen, dropped) = ([], [:], [:], [])
-  }
+  func moveChanges(into batch: inout Batch) { (batch.pushes, changes) = (changes, PushChanges()) }
 
   /// Marks the pushes of apps without a file too.
   func markAllChanged() {
     for app in ledger.apps {
-      for push in core.engine.pushes(of: app) { changed[push.id] = .kept(app, push) }
+      for push in core.engine.pushes(of: app) { changes.changed[push.id] = .kept(app, push) }
     }
   }
 }

@@ -29,8 +29,8 @@ extension DaemonJournal {
 
   private static func about(_ contentID: String?) -> String { contentID.map { " with content \($0)" } ?? "" }
 
-  private func fields(_ app: AppID, _ contentID: String?) -> [Entry.Field] {
-    [Entry.Field("REFRESH_APP", app.description)]
-      + (contentID.map { [Entry.Field("REFRESH_CONTENT_ID", $0)] } ?? [])
+  private func fields(_ app: AppID, _ contentID: String?) -> [JournalEntry.Field] {
+    [JournalEntry.Field("REFRESH_APP", app.description)]
+      + (contentID.map { [JournalEntry.Field("REFRESH_CONTENT_ID", $0)] } ?? [])
   }
 }

@@ -25,12 +25,9 @@ struct PendingCommit {
   var deviceChanged = false
   /// The apps of which the engine learnt more.
   var learned: Set<AppID> = []
-  /// The times at which the user opened and left apps, for the history.
-  var openings: [Opening] = []
+  var history = HistoryAdditions()
   /// The apps of which nothing is kept.
   var erased: Set<AppID> = []
-  var ended: [RefreshRecord] = []
-  var waited: [WaitRecord] = []
   /// Whether the commit must survive a loss of power although nobody waits for it: a file is complete, or an app was
   /// notified.
   var isDurable = false
@@ -42,15 +39,15 @@ struct PendingCommit {
   var promises: [Promise] = []
 
   var isToBeSaved: Bool {
-    !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
-      || !waited.isEmpty || !promises.isEmpty || !erased.isEmpty
+    !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || history != HistoryAdditions()
+      || !promises.isEmpty || !erased.isEmpty
   }
 
   /// Whether the commit may wait for others: nothing is started or answered after it, nothing has ended, and there is
   /// room for more openings.
   var canWait: Bool {
-    !clockStepped && ended.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
-      && openings.count < Batch.recordsKept / 2
+    !clockStepped && history.refreshes.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
+      && history.openings.count < HistoryAdditions.most / 2
   }
 
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
@@ -62,10 +59,8 @@ struct PendingCommit {
     changed.formUnion(decision.changed)
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
-    openings.append(decision.openings, keeping: Batch.recordsKept)
+    history.append(HistoryAdditions(decision))
     erased.formUnion(decision.erased)
-    ended.append(decision.ended, keeping: Batch.recordsKept)
-    waited.append(decision.waited, keeping: Batch.recordsKept)
     work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
   }
 
@@ -73,9 +68,7 @@ struct PendingCommit {
   private mutating func drop(_ apps: Set<AppID>) {
     changed.subtract(apps)
     learned.subtract(apps)
-    openings.removeAll { apps.contains($0.app) }
-    ended.removeAll { apps.contains($0.app) }
-    waited.removeAll { apps.contains($0.app) }
+    history.remove(apps)
   }
 
   /// Takes the promises and answers out: the commit takes too long for their callers.
@@ -87,14 +80,6 @@ struct PendingCommit {
   mutating func takePromises() -> [Promise] {
     defer { promises = [] }
     return promises
-  }
-}
-
-extension Array {
-  /// Appends elements in place, and gives up the oldest beyond a number of them.
-  fileprivate mutating func append(_ new: [Element], keeping most: Int) {
-    append(contentsOf: new)
-    if count > most { removeFirst(count - most) }
   }
 }
 

@@ -231,10 +231,8 @@ final class Saving: DecisionFollower {
   }
 
   private func makeBatch() -> Batch {
-    var batch = Batch(
-      now: core.now, wallOffset: core.engine.wallOffset, openings: pending.openings, records: pending.ended,
-      waits: pending.waited)
-    batch.removed = pending.erased
+    var batch = Batch(now: core.now, wallOffset: core.engine.wallOffset)
+    (batch.history, batch.removed) = (pending.history, pending.erased)
     if pending.deviceChanged { batch.device = core.engine.device }
     for id in pending.changed { batch.states[id] = core.engine.state(of: id) }
     for id in pending.learned { batch.learned[id] = .some(core.engine.learned(of: id)) }
@@ -246,7 +244,7 @@ final class Saving: DecisionFollower {
 
   private func complete(_ turn: PendingCommit, _ problem: StoreError?, _ known: Set<PushID>) {
     note(problem)
-    unreleased += turn.ended.map(\.id)
+    unreleased += turn.history.refreshes.map(\.id)
     if problem == nil {
       if !turn.erased.isEmpty { onErased(turn.erased) }
       for refresh in unreleased { ports.launcher.release(refresh) }

@@ -7,8 +7,6 @@ final class StoreReads {
   /// How long a read may take.
   static let patience = Duration.seconds(1)
 
-  typealias Answer<Value> = (Result<Value, StoreError>) -> Void
-
   private let store: any DaemonStore
   private let path: String
   /// The problem for which no read is tried; set once.
@@ -23,21 +21,21 @@ final class StoreReads {
 
   func open() throws(SystemdError) { try reads.open() }
 
-  func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
+  func past(of app: AppID, limit: Int, then answer: @escaping StoreAnswer<AppPast>) {
     read(answer) { store.past(of: app, limit: limit, then: $0) }
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) {
+  func openings(of app: AppID, then answer: @escaping StoreAnswer<[StoredOpening]>) {
     read(answer) { store.openings(of: app, then: $0) }
   }
 
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) {
+  func lastRefreshes(then answer: @escaping StoreAnswer<[AppID: StoredRefresh]>) {
     read(answer) { store.lastRefreshes(then: $0) }
   }
 
   /// Answers with what is read, or with the reason why the store does not answer.
   private func read<Value>(
-    _ answer: @escaping Answer<Value>, _ begin: (@escaping Answer<Value>) -> Void
+    _ answer: @escaping StoreAnswer<Value>, _ begin: (@escaping StoreAnswer<Value>) -> Void
   ) {
     let answer = { [self] (result: Result<Value, StoreError>) in
       if case .success = result { failure = nil }

@@ -1,20 +1,21 @@
 import RefreshEngine
 import RefreshStore
 
+/// Takes what the store has read or saved, or why it has not.
+typealias StoreAnswer<Value> = (Result<Value, StoreError>) -> Void
+
 /// The store as the daemon uses it: every answer comes later, on the daemon's thread.
 ///
 /// ``ThreadedStore`` is the real one; a test gives a store that is slow or refuses.
 protocol DaemonStore: AnyObject {
-  typealias Answer<Value> = (Result<Value, StoreError>) -> Void
-
   /// Saves a batch, and answers with the pushes left out because their messages were accepted before.
-  func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>)
+  func save(_ batch: Batch, durably: Bool, then answer: @escaping StoreAnswer<Set<PushID>>)
   /// Reads the newest refreshes, waits and dropped pushes of an app, `limit` of each.
-  func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>)
+  func past(of app: AppID, limit: Int, then answer: @escaping StoreAnswer<AppPast>)
   /// Reads when the user had an app in the foreground, newest first.
-  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>)
+  func openings(of app: AppID, then answer: @escaping StoreAnswer<[StoredOpening]>)
   /// Reads the newest refresh of each app.
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>)
+  func lastRefreshes(then answer: @escaping StoreAnswer<[AppID: StoredRefresh]>)
   func close(then answer: @escaping () -> Void)
 }
 
@@ -32,11 +33,11 @@ final class ThreadedStore: DaemonStore {
 
   init(_ store: RefreshStore, _ tasks: LoopTasks) { (self.store, self.tasks) = (store, tasks) }
 
-  func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
+  func save(_ batch: Batch, durably: Bool, then answer: @escaping StoreAnswer<Set<PushID>>) {
     run(answer) { store throws(StoreError) in try store.save(batch, durably: durably) }
   }
 
-  func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
+  func past(of app: AppID, limit: Int, then answer: @escaping StoreAnswer<AppPast>) {
     run(answer) { store throws(StoreError) in
       AppPast(
         refreshes: try store.history(of: app, limit: limit), waits: try store.waits(of: app, limit: limit),
@@ -44,11 +45,11 @@ final class ThreadedStore: DaemonStore {
     }
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) {
+  func openings(of app: AppID, then answer: @escaping StoreAnswer<[StoredOpening]>) {
     run(answer) { store throws(StoreError) in try store.openings(of: app) }
   }
 
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) {
+  func lastRefreshes(then answer: @escaping StoreAnswer<[AppID: StoredRefresh]>) {
     run(answer) { store throws(StoreError) in try store.lastRefreshes() }
   }
 
@@ -57,7 +58,8 @@ final class ThreadedStore: DaemonStore {
   }
 
   private func run<Value: Sendable>(
-    _ answer: @escaping Answer<Value>, _ work: @escaping @Sendable (isolated RefreshStore) throws(StoreError) -> Value
+    _ answer: @escaping StoreAnswer<Value>,
+    _ work: @escaping @Sendable (isolated RefreshStore) throws(StoreError) -> Value
   ) {
     tasks.run(
       { [store] _ async -> Result<Value, StoreError> in

@@ -8,6 +8,7 @@ import Varlink
 ///
 /// A test gives other ports than ``Service`` does.
 struct Ports {
+  let settings: DaemonSettings
   let scheduler: any Scheduler
   let store: any DaemonStore
   let launcher: any Launcher

@@ -1,4 +1,5 @@
 import Glibc
+import RefreshAPI
 import RefreshConfig
 
 /// The settings of the command line and the environment.
@@ -78,28 +79,30 @@ public struct DaemonSettings: Sendable {
 
   /// Reads the command line, `arguments[0]` being the program's name, and the environment.
   public init(arguments: [String], environment: [String]) throws(ServiceError) {
-    let options = try DaemonOptions(arguments)
+    let options = try ServiceOptions(
+      arguments, of: "refreshd", Purpose.run,
+      ["--check": .check, "--help": .help, "-h": .help, "--version": .version])
     let variables = Variables(environment)
     purpose = options.purpose
-    isUserDaemon = options.isUserDaemon
+    isUserDaemon = options.isOfUser
     self.environment = environment
     let home = variables["HOME"] ?? "/"
     if let directory = options.config {
       sources = .directory(try absolute(directory))
     } else {
-      sources = options.isUserDaemon ? .user(home: home) : .system
+      sources = isUserDaemon ? .user(home: home) : .system
     }
     let standardState =
-      options.isUserDaemon
+      isUserDaemon
       ? "\(variables["XDG_STATE_HOME"] ?? "\(home)/.local/state")/refreshd" : "/var/lib/refreshd"
     stateDirectory = try absolute(options.state ?? variables["STATE_DIRECTORY"] ?? standardState)
     hasStandardState = stateDirectory == standardState
     if let socket = options.socket {
       self.socket = try absolute(socket)
-    } else if !options.isUserDaemon {
-      socket = "/run/refreshd/org.refreshd"
+    } else if !isUserDaemon {
+      socket = SocketPath.system.path
     } else if let runtime = variables["XDG_RUNTIME_DIR"] {
-      socket = "\(runtime)/refreshd/org.refreshd"
+      socket = SocketPath.ofUser(runtime: runtime).path
     } else if options.purpose == .run {
       throw ServiceError(
         .usage, "cannot tell where to listen: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket PATH")
@@ -118,34 +121,6 @@ private func absolute(_ path: String) throws(ServiceError) -> String {
   }
   defer { free(directory) }
   return "\(String(cString: directory))/\(path)"
-}
-
-private struct DaemonOptions {
-  var purpose = DaemonSettings.Purpose.run
-  var isUserDaemon = false
-  var config: String?
-  var state: String?
-  var socket: String?
-
-  init(_ arguments: [String]) throws(ServiceError) {
-    var options = CommandLineOptions(arguments, of: "refreshd")
-    do throws(CommandLineOptions.Mistake) {
-      while let name = try options.next() {
-        switch name {
-        case "--user": isUserDaemon = true
-        case "--config": config = try options.value()
-        case "--state": state = try options.value()
-        case "--socket": socket = try options.value()
-        case "--check": purpose = .check
-        case "--help", "-h": purpose = .help
-        case "--version": purpose = .version
-        default: throw options.unknown
-        }
-      }
-    } catch {
-      throw ServiceError(.usage, error.text)
-    }
-  }
 }
 
 /// Looks up variables in an environment; an empty one counts as not set (XDG Base Directory Specification).

@@ -1,4 +1,5 @@
 import Glibc
+import RefreshAPI
 
 /// A directory that the daemon makes for itself, with its missing parents.
 struct Directory {

@@ -1,4 +1,5 @@
 import Glibc
+import RefreshAPI
 import RefreshEngine
 
 /// The identity of this machine and this boot.

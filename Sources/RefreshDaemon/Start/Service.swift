@@ -1,8 +1,10 @@
 import Glibc
+import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 import RefreshStore
 import Systemd
+import Threads
 import Varlink
 
 /// The life of the program: makes the daemon's ports, opens the daemon, and turns the loop.
@@ -38,7 +40,7 @@ public enum Service {
     for (id, problem) in loaded.unreadablePushes.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
     do {
       let ports = try ports(settings, loop, store, configuration, journal)
-      let daemon = Daemon(settings, ports, loaded, at: moment)
+      let daemon = Daemon(ports, loaded, at: moment)
       DescriptorLimit.raise()
       let signals = [
         try loop.onSignal(SIGTERM) { daemon.stop() },
@@ -67,7 +69,8 @@ public enum Service {
     let chosen = try ChosenLauncher(configuration.launcher, on: loop, settings: settings)
     let forecaster = Forecaster()
     return Ports(
-      scheduler: LoopScheduler(loop, tasks), store: ThreadedStore(store, tasks), launcher: chosen.launcher,
+      settings: settings, scheduler: LoopScheduler(loop, tasks), store: ThreadedStore(store, tasks),
+      launcher: chosen.launcher,
       choice: chosen.choice, conditions: ConditionSources(on: loop, settings: .init(of: settings)),
       zone: { () throws(SystemdError) in try LocalZone(on: loop) },
       files: ConfigurationReader(sources: settings.sources, reader: settings.reader, tasks: tasks),
@@ -119,6 +122,13 @@ public enum Service {
     } catch {
       throw ServiceError(.software, error.description)
     }
+  }
+}
+
+extension ServiceError {
+  /// Writes the error to the journal, or to standard error if that is not the journal.
+  public func report() {
+    for line in description.split(separator: "\n") { DaemonJournal().cannotGoOn(String(line)) }
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import RefreshAPI
 
 /// The lock of a state directory: two daemons on one store would refresh every app twice.
 ///

@@ -1,7 +1,7 @@
 import Glibc
 import RefreshEngine
-import RefreshStore
 import Systemd
+import Threads
 
 /// Looks how much space there is on disks, on its own thread, so that the loop does not wait for one.
 actor DiskSpaceReader {

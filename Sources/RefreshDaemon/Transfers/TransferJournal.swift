@@ -41,20 +41,21 @@ extension DaemonJournal {
     let isTrouble = result == .failed || result == .expired
     write(
       "\(app): transfer \(id) \(text)", isTrouble ? .warning : .info, .transferEnded,
-      fields(app, id) + [Entry.Field("REFRESH_OUTCOME", result.rawValue)])
+      fields(app, id) + [JournalEntry.Field("REFRESH_OUTCOME", result.rawValue)])
   }
 
   func forgot(_ id: TransferID, _ problem: StoreError) {
     write(
       "cannot go on with transfer \(id), so it is forgotten; ask for it again: \(problem)", .error, nil,
-      [Entry.Field("REFRESH_TRANSFER", id.description)])
+      [JournalEntry.Field("REFRESH_TRANSFER", id.description)])
   }
 
   func workerEnded(of app: AppID, _ trouble: String) {
-    write("\(app): its transfers stopped: \(trouble)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
+    write(
+      "\(app): its transfers stopped: \(trouble)", .warning, nil, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
-  private func fields(_ app: AppID, _ id: TransferID) -> [Entry.Field] {
-    [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_TRANSFER", id.description)]
+  private func fields(_ app: AppID, _ id: TransferID) -> [JournalEntry.Field] {
+    [JournalEntry.Field("REFRESH_APP", app.description), JournalEntry.Field("REFRESH_TRANSFER", id.description)]
   }
 }

@@ -262,7 +262,7 @@ final class WorkerPool {
     worker.timer.cancel()
     folders.noteEnd(of: key, end)
     ports.launcher.release(key.refresh)
-    let trouble = end.workerTrouble
+    let trouble = end.trouble(of: "the worker")
     onLost(worker.given.sorted(), trouble)
     if let trouble { ports.journal.workerEnded(of: worker.app, trouble) }
     sendOrders()

@@ -1,6 +1,6 @@
 import RefreshAPI
 import RefreshEngine
-import RefreshStore
+import Threads
 
 /// Works out forecasts on its own thread, so that the loop does not wait for them.
 ///

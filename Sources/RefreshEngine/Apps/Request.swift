@@ -32,7 +32,7 @@ public struct OneShot: Hashable, Sendable {
 extension App {
   /// Adds a request to the pending one: one refresh serves both, at the earlier instant.
   ///
-  /// Of the two triggers the stronger stays: a manual one first, then one that a caller waits for, then one that
+  /// Of the two triggers the stronger stays: a manual one first, then one that is asked for, then one that
   /// outlives a change of phase. An app that is off takes no request.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
     guard !isOff else { return }
@@ -41,12 +41,11 @@ extension App {
       return
     }
     if trigger == .foreground, asked.trigger == .retry { isRetryForUser = true }
-    let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.hasCaller && !asked.trigger.hasCaller
+    let isStronger =
+      asked.trigger.endsWithPhase || trigger == .manual || trigger.isAskedFor && !asked.trigger.isAskedFor
     state.request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
-}
 
-extension App {
   /// Drops the request; one that calls wait for becomes a manual request instead.
   mutating func dropRequest(at now: Instant) {
     state.isForced = false

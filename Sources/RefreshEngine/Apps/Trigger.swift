@@ -24,10 +24,10 @@ extension Trigger {
   /// Whether the clock asks, rather than something that happened.
   var isByTime: Bool { self == .interval || self == .catchUp }
 
-  /// Whether a caller waits for the refresh, whatever the phase.
-  var hasCaller: Bool { self == .manual || self == .push || self == .transfer }
+  /// Whether a person, a push or a session of transfers asks: neither a phase nor a sync of the app's own settles that.
+  var isAskedFor: Bool { self == .manual || self == .push || self == .transfer }
 
-  /// Whether no caller waits for the refresh: it may wait for a better time.
+  /// Whether nobody waits for the refresh: it may come at a better time.
   var isDeferrable: Bool { isByTime || self == .retry || self == .change }
 
   /// Whether a request of this kind means nothing any more once the app is in another phase.

@@ -99,7 +99,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   case when
 
   /// How the engine learns whether a constraint is met.
-  public enum Source: Hashable, Sendable {
+  public enum Origin: Hashable, Sendable {
     /// The condition is the machine's, the same for all apps.
     case machine
     /// The daemon watches the fact that the app's file names.
@@ -109,7 +109,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   }
 
   /// How the engine learns whether it is met.
-  public var source: Source {
+  public var source: Origin {
     switch self {
     case .network, .power, .idle, .calm: .machine
     case .mounted, .present: .watched

@@ -10,9 +10,6 @@ public struct Budget: Hashable, Sendable {
   /// so that `balanced` takes at most 1.5 GB a month, half of a small data plan.
   public static let meteredBytesPerRefresh = 10e6
 
-  /// Bytes over metered connections in a day, all apps together.
-  public var meteredBytesPerDay: Double { refreshesPerAppAndDay * Self.meteredBytesPerRefresh }
-
   /// The budget of a profile: 12, 5 or 2 refreshes an app and day.
   public init(profile: Profile) {
     refreshesPerAppAndDay = profile.refreshesPerAppAndDay

@@ -37,7 +37,7 @@ struct ByteReader {
     let width = Number.bitWidth / 8
     guard rest.count >= width else { return nil }
     var number: Number = 0
-    for (place, byte) in rest.prefix(width).enumerated() { number |= Number(truncatingIfNeeded: byte) << (8 * place) }
+    for (index, byte) in rest.prefix(width).enumerated() { number |= Number(truncatingIfNeeded: byte) << (8 * index) }
     rest = rest.dropFirst(width)
     return number
   }

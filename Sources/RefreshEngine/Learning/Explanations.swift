@@ -129,10 +129,10 @@ struct Explanations {
     let seen = seen(before: day)
     var openings = (0..<Use.slots).map { coarse[$0 / 3] / 3 }
     var prior = 0.0
-    for (place, kernel) in Self.kernels.enumerated() {
+    for (index, kernel) in Self.kernels.enumerated() {
       var sum = [Double](repeating: 0, count: Use.slots)
       for (number, seen) in seen.enumerated() {
-        let weight = weights[number * Self.kernels.count + place]
+        let weight = weights[number * Self.kernels.count + index]
         prior += weight * seen.typical
         for slot in 0..<Use.slots { sum[slot] += weight * seen.openings[slot] }
       }

@@ -67,9 +67,9 @@ struct Horizon {
   }
 
   func future(at minute: Double) -> Double {
-    let place = minute / Use.slotMinutes
-    let index = min(max(Int(place), 0), Self.slots - 1)
-    return future[index] + (future[index + 1] - future[index]) * (place - Double(index))
+    let slot = minute / Use.slotMinutes
+    let index = min(max(Int(slot), 0), Self.slots - 1)
+    return future[index] + (future[index + 1] - future[index]) * (slot - Double(index))
   }
 
   /// Openings expected from a minute until another.

@@ -35,7 +35,7 @@ extension Usage {
   public var kindsOfDay: [KindOfDay] {
     (0..<7).reduce(into: []) { kinds, day in
       let day = KindOfDay(weekdays: 1 << UInt8(day), openings: openings(onDay: day), seen: seen(onDay: day))
-      if let place = kinds.firstIndex(where: { $0.isLike(day) }) { kinds[place].add(day) } else { kinds.append(day) }
+      if let index = kinds.firstIndex(where: { $0.isLike(day) }) { kinds[index].add(day) } else { kinds.append(day) }
     }
   }
 }

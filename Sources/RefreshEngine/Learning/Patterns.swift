@@ -100,8 +100,8 @@ struct Patterns: Hashable, Sendable {
   fileprivate func chances(of openings: [Double]) -> [Double] {
     var chances = self.chances.map { log(Double($0)) }
     for (half, count) in openings.enumerated() where count > 0 {
-      let place = parts[half] * Self.count
-      for pattern in 0..<Self.count { chances[place + pattern] += count * Double(logs[pattern * Use.halfHours + half]) }
+      let first = parts[half] * Self.count
+      for pattern in 0..<Self.count { chances[first + pattern] += count * Double(logs[pattern * Use.halfHours + half]) }
     }
     for part in 0..<2 {
       let own = (part * Self.count)..<((part + 1) * Self.count)
@@ -123,10 +123,10 @@ struct Patterns: Hashable, Sendable {
     for half in 0..<Use.halfHours { shares[parts[half]] += openings[half] + Self.partWeight * Double(pool[half]) }
     let sum = max(shares[0] + shares[1], 1e-9)
     return (0..<Use.halfHours).map { half in
-      let place = parts[half] * Self.count
+      let first = parts[half] * Self.count
       var share = 0.0
       for pattern in 0..<Self.count {
-        share += chances[place + pattern] * Double(shapes[pattern * Use.halfHours + half])
+        share += chances[first + pattern] * Double(shapes[pattern * Use.halfHours + half])
       }
       return share * shares[parts[half]] / sum
     }
@@ -145,9 +145,9 @@ struct Patterns: Hashable, Sendable {
       for index in own.indices { chances[index] += own[index] * total / (total + 1) }
       let weight = 1 / (1 + total / Patterns.manyOpenings)
       for (half, count) in openings.enumerated() where count > 0 {
-        let place = patterns.parts[half] * Patterns.count
+        let first = patterns.parts[half] * Patterns.count
         for pattern in 0..<Patterns.count {
-          shapes[pattern * Use.halfHours + half] += own[place + pattern] * count * weight
+          shapes[pattern * Use.halfHours + half] += own[first + pattern] * count * weight
         }
       }
     }

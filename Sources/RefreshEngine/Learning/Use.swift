@@ -45,11 +45,11 @@ struct Use: Hashable, Sendable {
   @discardableResult mutating func opened(at moment: LocalTime) -> Bool {
     let slot = Self.slot(ofMinute: moment.minuteOfDay)
     guard log.opened(day: moment.day, slot: slot) else { return false }
-    openings[place(slot, onDay: moment.day)] += 1
+    openings[index(of: slot, onDay: moment.day)] += 1
     return true
   }
 
-  private func place(_ slot: Int, onDay day: Int) -> Int {
+  private func index(of slot: Int, onDay day: Int) -> Int {
     (LocalTime.isWeekend(day: day) ? Self.halfHours : 0) + slot / 3
   }
 
@@ -75,7 +75,7 @@ struct Use: Hashable, Sendable {
     let opened = log.days.slots(onDay: day)
     // The openings of the day itself were not known before it.
     var before = self
-    for slot in opened { before.openings[place(slot, onDay: day)] -= 1 }
+    for slot in opened { before.openings[index(of: slot, onDay: day)] -= 1 }
     let explanations = Explanations(log, coarse: before.coarse(shared), pool: shared.pool)
     let (mixed, repeats) = (mixture(shared), repeats)
     let expected = explanations.expected(onDay: day, weights: mixed).openings

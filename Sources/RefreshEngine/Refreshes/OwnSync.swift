@@ -15,7 +15,7 @@ extension Engine {
     apps[id]?.state.freshAt = turn.now
     apps[id]?.state.failures = 0
     apps[id]?.state.freshUntil = nil
-    if let asked = app.state.request, !asked.trigger.hasCaller {
+    if let asked = app.state.request, !asked.trigger.isAskedFor {
       apps[id]?.dropRequest(at: turn.now)
       apps[id]?.isRetryForUser = false
     }

@@ -18,9 +18,6 @@ public struct LocalTime: Hashable, Comparable, Sendable {
   /// Minutes since midnight: zero or more, less than 1,440.
   public var minuteOfDay: Double { minutes - Double(day) * Self.minutesOfDay }
 
-  /// Whether it is Saturday or Sunday.
-  public var isWeekend: Bool { Self.isWeekend(day: day) }
-
   /// Whether a day is a Saturday or a Sunday; `day` counts as ``day`` does.
   public static func isWeekend(day: Int) -> Bool { weekday(ofDay: day) >= 5 }
 

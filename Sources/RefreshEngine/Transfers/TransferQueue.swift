@@ -27,11 +27,11 @@ struct TransferQueue: Sendable {
   }
 
   /// A moment in the life of one, boot clock.
-  private struct Moment: Hashable, Comparable {
+  private struct Milestone: Hashable, Comparable {
     let at: Instant
     let id: TransferID
 
-    static func < (left: Moment, right: Moment) -> Bool { (left.at, left.id) < (right.at, right.id) }
+    static func < (left: Milestone, right: Milestone) -> Bool { (left.at, left.id) < (right.at, right.id) }
   }
 
   private(set) var states: [TransferID: TransferState] = [:]
@@ -55,9 +55,9 @@ struct TransferQueue: Sendable {
   /// The instant up to which transfers are in ``lanes``; nil before the first look.
   private var ripeUntil: Instant?
   /// The transfers whose time is ahead.
-  private var later: [Moment] = []
+  private var later: [Milestone] = []
   /// The ended transfers, by their ends.
-  private var ended: [Moment] = []
+  private var ended: [Milestone] = []
   /// The first instant at which one that has not ended is to be given up; too early where one has ended since.
   var giveUpAt: Instant?
   /// When the next that runs may have to give way, boot clock.
@@ -131,7 +131,7 @@ struct TransferQueue: Sendable {
 
   /// When the first ended of those that did not do so before an instant, boot clock; nil when none did.
   func firstEnd(from instant: Instant) -> Instant? {
-    let index = ended.partitioningIndex { $0 >= Moment(at: instant, id: TransferID(0)) }
+    let index = ended.partitioningIndex { $0 >= Milestone(at: instant, id: TransferID(0)) }
     return index < ended.count ? ended[index].at : nil
   }
 
@@ -144,8 +144,8 @@ struct TransferQueue: Sendable {
     }
     switch state.stage {
     case .waiting(let from) where ripeUntil.map { from <= $0 } ?? false: move(state.policy, id, inLaneBy: one)
-    case .waiting(let from): Self.move(Moment(at: from, id: id), in: &later, by: one)
-    case .ended(_, let at): Self.move(Moment(at: at, id: id), in: &ended, by: one)
+    case .waiting(let from): Self.move(Milestone(at: from, id: id), in: &later, by: one)
+    case .ended(_, let at): Self.move(Milestone(at: at, id: id), in: &ended, by: one)
     case .transferring, .stopping, .paused, .noSpace: break
     }
   }

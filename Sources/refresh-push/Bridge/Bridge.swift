@@ -35,7 +35,7 @@ final class Bridge {
   private var nextReport = ContinuousClock.Instant.now
 
   /// Makes a bridge without sources.
-  init(_ socket: SocketPath, state: BridgeState, secrets: Secrets, loop: ExchangeLoop) throws(PushError) {
+  init(_ socket: SocketPath, state: BridgeState, secrets: Secrets, loop: ExchangeLoop) throws(ServiceError) {
     self.state = state
     self.secrets = secrets
     self.loop = loop
@@ -109,7 +109,7 @@ final class Bridge {
   /// If the disk refuses, the journal says so, and messages may be delivered twice.
   func remember(_ position: Intake.Position, of name: String) {
     let text: String? = if case .after(let id) = position { id } else { nil }
-    do throws(PushError) { try state.remember(text, of: name) } catch { journal.cannot(error.description) }
+    do throws(ServiceError) { try state.remember(text, of: name) } catch { journal.cannot(error.description) }
   }
 
   /// Runs an action on the main thread; any thread may call this.

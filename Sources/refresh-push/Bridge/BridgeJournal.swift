@@ -37,19 +37,19 @@ final class BridgeJournal {
   }
 
   func daemonIsGone(_ problem: String) {
-    journal.write(Entry("\(problem); messages wait", priority: .warning))
+    journal.write(JournalEntry("\(problem); messages wait", priority: .warning))
   }
 
-  func daemonIsThere() { journal.write(Entry("refreshd accepts messages")) }
+  func daemonIsThere() { journal.write(JournalEntry("refreshd accepts messages")) }
 
   func mayConnect(_ may: Bool) {
     journal.write(
-      Entry(may ? "The network may be used" : "The network may not be used: nothing is connected until it may"))
+      JournalEntry(may ? "The network may be used" : "The network may not be used: nothing is connected until it may"))
   }
 
   func configured(_ count: Int) {
     journal.write(
-      Entry(
+      JournalEntry(
         count == 0
           ? "No source is configured; write one into push.toml, and reload"
           : "Listening to \(count) \(count == 1 ? "source" : "sources")", priority: count == 0 ? .notice : .info))
@@ -57,15 +57,15 @@ final class BridgeJournal {
 
   func refused(configuration problems: [String]) {
     for problem in problems {
-      journal.write(Entry("The new push.toml is not in force, the old one is: \(problem)", priority: .error))
+      journal.write(JournalEntry("The new push.toml is not in force, the old one is: \(problem)", priority: .error))
     }
   }
 
-  func cannot(_ description: String) { journal.write(Entry(description, priority: .error)) }
+  func cannot(_ description: String) { journal.write(JournalEntry(description, priority: .error)) }
 
-  private func write(_ message: String, _ source: any Source, priority: Entry.Priority = .info) {
+  private func write(_ message: String, _ source: any Source, priority: JournalEntry.Priority = .info) {
     journal.write(
-      Entry(message, priority: priority, fields: [Entry.Field("REFRESH_SOURCE", source.name)]))
+      JournalEntry(message, priority: priority, fields: [JournalEntry.Field("REFRESH_SOURCE", source.name)]))
   }
 }
 

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import HTTP
+import RefreshAPI
 import RefreshConfig
 import Systemd
 
@@ -21,7 +22,7 @@ final class BridgeService {
   private var refused: [String] = []
 
   /// Reads push.toml and the stored state.
-  init(_ settings: BridgeSettings) throws(PushError) {
+  init(_ settings: BridgeSettings) throws(ServiceError) {
     self.settings = settings
     // The signals must be blocked before a second thread starts, because it inherits the mask.
     stopSignals = [SIGTERM, SIGINT].map(linux_signal_descriptor)
@@ -33,7 +34,7 @@ final class BridgeService {
     do throws(ExchangeFailure) {
       loop = try ExchangeLoop()
     } catch {
-      throw PushError(.software, error.message)
+      throw ServiceError(.software, error.message)
     }
     bridge = try Bridge(settings.socket, state: state, secrets: settings.secrets, loop: loop)
     try put(configuration)
@@ -53,16 +54,16 @@ final class BridgeService {
     bridge.disconnectAll()
   }
 
-  private static func load(_ settings: BridgeSettings) throws(PushError) -> PushConfiguration {
+  private static func load(_ settings: BridgeSettings) throws(ServiceError) -> PushConfiguration {
     do throws(ConfigurationError) {
       return try PushConfiguration.load(from: settings.sources, home: settings.home)
     } catch {
-      throw PushError(.configuration, error.description)
+      throw ServiceError(.configuration, error.description)
     }
   }
 
   /// Puts a configuration in force.
-  private func put(_ configuration: PushConfiguration) throws(PushError) {
+  private func put(_ configuration: PushConfiguration) throws(ServiceError) {
     try state.keep(configuration.sources.map(\.name))
     bridge.replace(by: configuration.sources.map { $0.source(for: bridge) })
     bridge.journal.configured(configuration.sources.count)
@@ -73,7 +74,7 @@ final class BridgeService {
     var signal = signalfd_siginfo()
     read(reloadSignal, &signal, MemoryLayout.size(ofValue: signal))
     notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
-    do throws(PushError) {
+    do throws(ServiceError) {
       try put(try Self.load(settings))
       refused = []
     } catch {

@@ -11,9 +11,9 @@ struct BridgeSettings: Sendable {
     case version
   }
 
-  private(set) var purpose = Purpose.run
+  let purpose: Purpose
   /// Whether the bridge serves one user (`--user`).
-  private(set) var isOfUser = false
+  let isOfUser: Bool
   let sources: ConfigurationSources
   let socket: SocketPath
   let stateDirectory: String
@@ -47,9 +47,10 @@ struct BridgeSettings: Sendable {
   /// `arguments[0]` is the program's name; an empty variable counts as unset.
   init(
     arguments: [String], environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
-  ) throws(PushError) {
+  ) throws(ServiceError) {
     func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
-    let options = try BridgeOptions(arguments)
+    let options = try ServiceOptions(
+      arguments, of: "refresh-push", Purpose.run, ["--help": .help, "-h": .help, "--version": .version])
     (purpose, isOfUser) = (options.purpose, options.isOfUser)
     home = variable("HOME") ?? "/"
     if let directory = options.config {
@@ -64,41 +65,14 @@ struct BridgeSettings: Sendable {
     if let path = options.socket {
       socket = SocketPath(path: path, daemon: .named)
     } else if !isOfUser {
-      socket = SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)
+      socket = .system
     } else if let runtime = variable("XDG_RUNTIME_DIR") {
-      socket = SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+      socket = .ofUser(runtime: runtime)
     } else if purpose == .run {
-      throw PushError(
+      throw ServiceError(
         .usage, "cannot tell where refreshd listens: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket")
     } else {
       socket = SocketPath(path: "", daemon: .user)
-    }
-  }
-}
-
-private struct BridgeOptions {
-  var purpose = BridgeSettings.Purpose.run
-  var isOfUser = false
-  var config: String?
-  var state: String?
-  var socket: String?
-
-  init(_ arguments: [String]) throws(PushError) {
-    var options = CommandLineOptions(arguments, of: "refresh-push")
-    do throws(CommandLineOptions.Mistake) {
-      while let name = try options.next() {
-        switch name {
-        case "--user": isOfUser = true
-        case "--config": config = try options.value()
-        case "--state": state = try options.value()
-        case "--socket": socket = try options.value()
-        case "--help", "-h": purpose = .help
-        case "--version": purpose = .version
-        default: throw options.unknown
-        }
-      }
-    } catch {
-      throw PushError(.usage, error.text)
     }
   }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import JSON
+import RefreshAPI
 
 /// The position of each source, in a file of the state directory: the id of the last stored message, or the session
 /// with a broker.
@@ -18,7 +19,7 @@ final class BridgeState {
   ///
   /// Throws if the directory cannot be used, or if the file is damaged. Starting over could lose messages, so that is a
   /// person's decision.
-  init(in folder: String) throws(PushError) {
+  init(in folder: String) throws(ServiceError) {
     self.folder = folder
     try Self.make(folder)
     lock = try Self.lock(folder)
@@ -38,7 +39,7 @@ final class BridgeState {
     do {
       positions = try [String: String](jsonText: Array(bytes[..<count]))
     } catch {
-      throw PushError(
+      throw ServiceError(
         .damaged, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
     }
   }
@@ -51,14 +52,14 @@ final class BridgeState {
   /// Stores the position of a source, and replaces the file on disk atomically.
   ///
   /// Throws if the file cannot be written. The position holds in memory all the same.
-  func remember(_ position: String?, of name: String) throws(PushError) {
+  func remember(_ position: String?, of name: String) throws(ServiceError) {
     guard positions[name] != position else { return }
     positions[name] = position
     try write(positions)
   }
 
   /// Removes the positions of all other sources, or of none if the file cannot be written.
-  func keep(_ names: some Sequence<String>) throws(PushError) {
+  func keep(_ names: some Sequence<String>) throws(ServiceError) {
     let names = Set(names)
     guard !names.isSuperset(of: positions.keys) else { return }
     let kept = positions.filter { names.contains($0.key) }
@@ -69,17 +70,17 @@ final class BridgeState {
   /// Makes the stored positions survive a loss of power.
   ///
   /// Positions of streams do not need that: an older id repeats messages that the daemon recognizes.
-  func sync() throws(PushError) {
+  func sync() throws(ServiceError) {
     // Some file systems cannot sync a directory and return EINVAL (fsync(2)).
     guard fsync(lock) == 0 || errno == EINVAL else { throw Self.refusal("write", folder, errno) }
   }
 
-  private func write(_ positions: [String: String]) throws(PushError) {
+  private func write(_ positions: [String: String]) throws(ServiceError) {
     let bytes: [UInt8]
     do {
       bytes = try positions.jsonBytes()
     } catch {
-      throw PushError(.software, "cannot write \(path): \(error)")
+      throw ServiceError(.software, "cannot write \(path): \(error)")
     }
     let new = "\(path).new"
     // Only the bridge's own user may read the ids.
@@ -94,19 +95,19 @@ final class BridgeState {
   /// Locks the directory.
   ///
   /// Two bridges with the same client id would disconnect each other at the broker.
-  private static func lock(_ folder: String) throws(PushError) -> Int32 {
+  private static func lock(_ folder: String) throws(ServiceError) -> Int32 {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw refusal("open", folder, errno) }
     guard linux_lock_now(descriptor) == 0 else {
       close(descriptor)
-      throw PushError(
+      throw ServiceError(
         .temporary,
         "cannot work in \(folder): another refresh-push does; stop it, or give another directory with --state")
     }
     return descriptor
   }
 
-  private static func make(_ folder: String) throws(PushError) {
+  private static func make(_ folder: String) throws(ServiceError) {
     if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
       throw refusal("make", folder, errno)
@@ -115,8 +116,8 @@ final class BridgeState {
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw refusal("make", folder, errno) }
   }
 
-  private static func refusal(_ what: String, _ path: String, _ code: Int32) -> PushError {
-    PushError(
+  private static func refusal(_ what: String, _ path: String, _ code: Int32) -> ServiceError {
+    ServiceError(
       .cannotCreate,
       "cannot \(what) \(path): \(String(cString: strerror(code))); let user \(geteuid()) write there, or give another "
         + "directory with --state")

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import RefreshAPI
 import Synchronization
 
 /// A queue of actions that other threads send to the main thread.
@@ -9,10 +10,10 @@ final class MainQueue: Sendable {
   let eventDescriptor: Int32
 
   /// Throws if the process is out of descriptors.
-  init() throws(PushError) {
+  init() throws(ServiceError) {
     eventDescriptor = linux_eventfd()
     guard eventDescriptor >= 0 else {
-      throw PushError(.software, "cannot start: the limit on open files is too low; raise it")
+      throw ServiceError(.software, "cannot start: the limit on open files is too low; raise it")
     }
   }
 
@@ -21,14 +22,13 @@ final class MainQueue: Sendable {
   /// Queues an action; the main thread runs actions in order.
   func add(_ action: @escaping @MainActor () -> Void) {
     waiting.withLock { $0.append(action) }
-    var one: UInt64 = 1
-    write(eventDescriptor, &one, MemoryLayout.size(ofValue: one))
+    eventfd_write(eventDescriptor, 1)
   }
 
   /// Runs the queued actions.
   @MainActor func run() {
-    var count: UInt64 = 0
-    read(eventDescriptor, &count, MemoryLayout.size(ofValue: count))
+    var count: eventfd_t = 0
+    eventfd_read(eventDescriptor, &count)
     let actions = waiting.withLock { waiting in
       defer { waiting = [] }
       return waiting

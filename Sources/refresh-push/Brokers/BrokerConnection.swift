@@ -1,5 +1,7 @@
 import CLinux
 import Glibc
+import RefreshConfig
+import Threads
 
 /// A report of a broker's thread to the bridge.
 enum BrokerReport: Sendable {
@@ -9,7 +11,7 @@ enum BrokerReport: Sendable {
   /// Messages that wait for a command in the mailbox. The thread sends no other report before it.
   case messages([BrokerMessage], of: BrokerSession)
   /// The last report: the thread has ended. The version is the one to try next.
-  case ended(BrokerEnd, BrokerOptions.Version)
+  case ended(BrokerEnd, MQTTVersion)
 }
 
 /// A connection to a broker with its own thread, from the lookup of the host name to the end.
@@ -27,7 +29,7 @@ final class BrokerConnection {
   private let options: BrokerOptions
   private let mailbox: BrokerMailbox
   private let report: @Sendable (BrokerReport) -> Void
-  private var version: BrokerOptions.Version
+  private var version: MQTTVersion
   /// Whether 3.1.1 is tried if 5 fails.
   private let mayFallBack: Bool
   private var session: BrokerSession?
@@ -40,7 +42,7 @@ final class BrokerConnection {
   private var deadline = ContinuousClock.now
 
   private init(
-    _ options: BrokerOptions, _ version: BrokerOptions.Version, _ session: BrokerSession?, _ mailbox: BrokerMailbox,
+    _ options: BrokerOptions, _ version: MQTTVersion, _ session: BrokerSession?, _ mailbox: BrokerMailbox,
     _ report: @escaping @Sendable (BrokerReport) -> Void
   ) {
     self.options = options
@@ -59,39 +61,26 @@ final class BrokerConnection {
   ///     tries 3.1.1 at once, unless push.toml names the version.
   ///   - session: the stored session of the last connection.
   static func start(
-    _ options: BrokerOptions, version: BrokerOptions.Version, session: BrokerSession?, mailbox: BrokerMailbox,
+    _ options: BrokerOptions, version: MQTTVersion, session: BrokerSession?, mailbox: BrokerMailbox,
     report: @escaping @Sendable (BrokerReport) -> Void
   ) throws(BrokerEnd) {
     let connection = BrokerConnection(options, version, session, mailbox, report)
-    guard BrokerAttempts.begin(connection.client) else {
+    let client = connection.client
+    guard BrokerAttempts.begin(client) else {
       throw .unreachable(
         "cannot connect to \(connection.address): \(BrokerAttempts.most) earlier attempts still wait for it")
     }
-    let retained = Unmanaged.passRetained(connection)
-    var thread = pthread_t()
-    let result = pthread_create(
-      &thread, nil,
-      { context in
-        guard let context else { return nil }
-        Unmanaged<BrokerConnection>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      }, retained.toOpaque())
-    guard result == 0 else {
-      retained.release()
-      BrokerAttempts.end(connection.client)
-      throw .unreachable("cannot start a thread: \(String(cString: strerror(result))); raise the limit on processes")
+    let code = DetachedThread.begin { connection.run() }
+    guard code == 0 else {
+      BrokerAttempts.end(client)
+      throw .unreachable("cannot start a thread: \(String(cString: strerror(code))); raise the limit on processes")
     }
-    pthread_detach(thread)
   }
 
   private var address: String { "\(options.host):\(options.port)" }
   private var client: String { "\(address) \(options.clientID)" }
 
   private func run() {
-    // Only the main thread handles signals.
-    var all = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_BLOCK, &all, nil)
     var end = connectAndServe()
     if mayFallBack, end.isOfVersion || isClosedUnanswered(end) || isSilent(end) {
       let isSaid = isAnswered

@@ -31,14 +31,13 @@ final class BrokerMailbox: Sendable {
   /// Posts a command; for the main thread.
   func post(_ posted: BrokerCommand) {
     command.withLock { if $0 != .stop { $0 = posted } }
-    var one: UInt64 = 1
-    _ = Glibc.write(eventDescriptor, &one, MemoryLayout.size(ofValue: one))
+    eventfd_write(eventDescriptor, 1)
   }
 
   /// Removes and returns the waiting command; for the broker's thread.
   func consume() -> BrokerCommand? {
-    var count: UInt64 = 0
-    _ = Glibc.read(eventDescriptor, &count, MemoryLayout.size(ofValue: count))
+    var count: eventfd_t = 0
+    eventfd_read(eventDescriptor, &count)
     return command.withLock { command in
       defer { if command != .stop { command = nil } }
       return command

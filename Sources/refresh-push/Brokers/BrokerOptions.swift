@@ -1,14 +1,8 @@
 import HTTP
+import RefreshConfig
 
 /// The options of a connection to a broker.
 struct BrokerOptions: Hashable, Sendable {
-  /// The versions of the protocol.
-  enum Version: Hashable, Sendable {
-    case v5
-    /// MQTT 3.1.1, for brokers that refuse 5.
-    case v311
-  }
-
   /// A user's name and password.
   struct Login: Hashable, Sendable {
     var user: String
@@ -21,7 +15,7 @@ struct BrokerOptions: Hashable, Sendable {
   static let receiveMaximum: UInt16 = 64
 
   /// The version that push.toml names; nil for 5 with 3.1.1 behind it.
-  var onlyVersion: Version?
+  var onlyVersion: MQTTVersion?
   var host: String
   var port: UInt16
   var clientID: String

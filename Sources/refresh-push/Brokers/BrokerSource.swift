@@ -19,7 +19,7 @@ final class BrokerSource: Source {
   private unowned let bridge: Bridge
   private let settings: BrokerSettings
   /// The version that the broker speaks, kept until push.toml is read again.
-  private var version: BrokerOptions.Version
+  private var version: MQTTVersion
   /// The present connection or attempt; nil for none.
   private var current: (mailbox: BrokerMailbox, topics: TopicTemplate)?
   private var connectedAt: ContinuousClock.Instant?
@@ -29,7 +29,7 @@ final class BrokerSource: Source {
   init(_ settings: BrokerSettings, for bridge: Bridge) {
     self.settings = settings
     self.bridge = bridge
-    version = settings.version == .v311 ? .v311 : .v5
+    version = settings.version ?? .v5
   }
 
   var name: String { settings.name }
@@ -52,9 +52,8 @@ final class BrokerSource: Source {
   /// The options from push.toml and the present content of its secret files.
   private func options(filter: String) throws(BrokerEnd) -> BrokerOptions {
     let clientID = if let chosen = settings.clientID { chosen } else { try BrokerIdentity.clientID(of: name) }
-    let only: BrokerOptions.Version? = settings.version.map { $0 == .v5 ? .v5 : .v311 }
     var options = BrokerOptions(
-      onlyVersion: only, host: settings.host, port: settings.port, clientID: clientID, filter: filter,
+      onlyVersion: settings.version, host: settings.host, port: settings.port, clientID: clientID, filter: filter,
       sessionExpiry: UInt32(settings.sessionExpiry.components.seconds),
       keepAlive: UInt16(settings.keepAlive.components.seconds), maxPacket: UInt32(settings.maxPacket))
     do throws(ExchangeFailure) {
@@ -90,7 +89,7 @@ final class BrokerSource: Source {
     case .session(let session):
       bridge.remember(.after(session.line), of: name)
       // After a loss of power an older session would reuse the ids of other messages.
-      do throws(PushError) { try bridge.state.sync() } catch { bridge.journal.cannot(error.description) }
+      do throws(ServiceError) { try bridge.state.sync() } catch { bridge.journal.cannot(error.description) }
     case .connected:
       connectedAt = .now
       bridge.connected(self)

@@ -13,7 +13,7 @@ struct DeliveryQueue {
   static let mostKept = 256
 
   /// Messages that a source handed over together and whose fates it receives together.
-  private final class Batch {
+  private final class MessageGroup {
     let source: ObjectIdentifier
     private var fates: [MessageFate]
     private var left: Int
@@ -36,7 +36,7 @@ struct DeliveryQueue {
 
   private struct QueuedMessage {
     var message: Message
-    let batch: Batch
+    let batch: MessageGroup
     let index: Int
     /// Whether the source receives the message again after a reconnect, which needs an id.
     let isRepeatable: Bool
@@ -60,7 +60,7 @@ struct DeliveryQueue {
   /// Queues messages; `then` is called once all have an answer.
   mutating func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([MessageFate]) -> Void) {
     guard !messages.isEmpty else { return then([]) }
-    let batch = Batch(messages.count, from: source, then: then)
+    let batch = MessageGroup(messages.count, from: source, then: then)
     for (index, message) in messages.enumerated() {
       waiting.append(
         QueuedMessage(message: named(message), batch: batch, index: index, isRepeatable: message.id != nil))

@@ -1,3 +1,5 @@
+import RefreshConfig
+
 /// A packet from a broker.
 enum MQTTArrival: Hashable {
   /// The broker's answer to the connect, a reason code of MQTT 5 or a return code of MQTT 3.1.1.
@@ -13,7 +15,7 @@ enum MQTTArrival: Hashable {
   /// Reads a packet.
   ///
   /// - Parameter largest: the most bytes of a payload; a larger one is not copied.
-  init(_ packet: MQTTPacketBuffer.Packet, version: BrokerOptions.Version, largest: Int) throws(MQTTFault) {
+  init(_ packet: MQTTPacketBuffer.Packet, version: MQTTVersion, largest: Int) throws(MQTTFault) {
     var reader = MQTTReader(packet.body[...])
     switch packet.type {
     case .connack:
@@ -52,7 +54,7 @@ enum MQTTArrival: Hashable {
   }
 
   private static func message(
-    _ packet: MQTTPacketBuffer.Packet, _ reader: inout MQTTReader, _ version: BrokerOptions.Version, _ largest: Int
+    _ packet: MQTTPacketBuffer.Packet, _ reader: inout MQTTReader, _ version: MQTTVersion, _ largest: Int
   ) throws(MQTTFault) -> BrokerMessage {
     let quality = packet.head >> 1 & 3
     guard quality < 2 else {

@@ -1,5 +1,6 @@
 import Glibc
 import HTTP
+import RefreshConfig
 
 /// A connection to an MQTT broker, whose socket the caller polls.
 ///
@@ -13,7 +14,7 @@ final class MQTTClient {
   private static let portion = 16 << 10
 
   private let options: BrokerOptions
-  private let version: BrokerOptions.Version
+  private let version: MQTTVersion
   private let connection: RawConnection
   private var packets: MQTTPacketBuffer
   private var unsent: [UInt8] = []
@@ -26,7 +27,7 @@ final class MQTTClient {
   private(set) var hasMore = false
 
   /// Throws if there is no memory, or if a file of certificates cannot be read.
-  init(_ options: BrokerOptions, version: BrokerOptions.Version) throws(BrokerEnd) {
+  init(_ options: BrokerOptions, version: MQTTVersion) throws(BrokerEnd) {
     self.options = options
     self.version = version
     packets = MQTTPacketBuffer(limit: Int(options.maxPacket))
@@ -37,7 +38,7 @@ final class MQTTClient {
     } catch {
       throw .unreachable(error.message)
     }
-    do throws(RawConnection.Failure) {
+    do throws(RawConnection.ConnectionFailure) {
       connection = try RawConnection(host: options.host, port: options.port, tls: options.tls)
     } catch {
       throw BrokerEnd(error, host: options.host, port: options.port)
@@ -46,7 +47,7 @@ final class MQTTClient {
 
   /// Resolves the host, connects and queues the CONNECT; blocks until the host answers or is given up.
   func connect() throws(BrokerEnd) {
-    do throws(RawConnection.Failure) {
+    do throws(RawConnection.ConnectionFailure) {
       try connection.open()
     } catch {
       throw BrokerEnd(error, host: options.host, port: options.port)
@@ -79,7 +80,7 @@ final class MQTTClient {
 
   /// Reads what has arrived, at most one portion.
   func read() throws(BrokerEnd) {
-    let bytes = try here { () throws(RawConnection.Failure) in try connection.receive(most: Self.portion) }
+    let bytes = try here { () throws(RawConnection.ConnectionFailure) in try connection.receive(most: Self.portion) }
     hasMore = bytes != nil
     guard let bytes else { return }
     lastHeard = .now
@@ -108,7 +109,7 @@ final class MQTTClient {
   /// Sends as much of the queue as the system takes.
   func write() throws(BrokerEnd) {
     guard wantsToWrite else { return }
-    let count = try here { () throws(RawConnection.Failure) in try connection.send(unsent) }
+    let count = try here { () throws(RawConnection.ConnectionFailure) in try connection.send(unsent) }
     unsent.removeFirst(count)
     if count > 0 { lastSent = .now }
   }
@@ -144,8 +145,8 @@ final class MQTTClient {
     return arrivals
   }
 
-  private func here<Value>(_ body: () throws(RawConnection.Failure) -> Value) throws(BrokerEnd) -> Value {
-    do throws(RawConnection.Failure) {
+  private func here<Value>(_ body: () throws(RawConnection.ConnectionFailure) -> Value) throws(BrokerEnd) -> Value {
+    do throws(RawConnection.ConnectionFailure) {
       return try body()
     } catch {
       throw BrokerEnd(error, host: options.host, port: options.port)

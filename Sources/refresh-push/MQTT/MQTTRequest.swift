@@ -1,3 +1,5 @@
+import RefreshConfig
+
 /// A packet from the bridge to a broker.
 enum MQTTRequest {
   case connect
@@ -17,7 +19,7 @@ enum MQTTRequest {
   private static let unsubscription: UInt16 = 0xfffe
 
   /// The bytes of the packet.
-  func bytes(_ options: BrokerOptions, _ version: BrokerOptions.Version) -> [UInt8] {
+  func bytes(_ options: BrokerOptions, _ version: MQTTVersion) -> [UInt8] {
     var body = Body()
     switch self {
     case .connect:

@@ -1,3 +1,5 @@
+import RefreshEngine
+
 /// The back-off of a connection: 1 s, doubling, with full jitter.
 ///
 /// The wait is a random part of the bound, so that the many clients of a failed server do not return together.
@@ -9,17 +11,14 @@ struct SourceBackOff: Hashable, Sendable {
   /// The least time of a connection that resets the back-off.
   static let stable = Duration.seconds(60)
 
-  private var failures = 0
+  private var failures: Int32 = 0
 
   init() {}
 
   init(longest: Duration) { self.longest = longest }
 
   /// The bound of the next wait.
-  var bound: Duration {
-    // 25 doublings of 1 s are a year.
-    min(longest, first * (1 << min(failures, 25)))
-  }
+  var bound: Duration { BackOff(first: first, longest: longest, mostFailures: 26).wait(after: failures + 1) }
 
   /// Counts a failure, and returns the time to wait.
   mutating func next(_ chance: inout some RandomNumberGenerator) -> Duration {

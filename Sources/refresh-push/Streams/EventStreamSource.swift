@@ -62,7 +62,7 @@ final class EventStreamSource: Source {
     return true
   }
 
-  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.BodyUse {
     if intake.isFull { return .paused }
     let passedOver = parser.passedOver
     let events = parser.append(bytes)

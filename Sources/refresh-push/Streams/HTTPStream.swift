@@ -43,7 +43,7 @@ final class HTTPStream {
   /// Receives a part of the body.
   ///
   /// After `paused` the same part comes again at ``resume()``.
-  var onBytes: (UnsafeRawBufferPointer) -> Exchange.Use = { _ in .taken }
+  var onBytes: (UnsafeRawBufferPointer) -> Exchange.BodyUse = { _ in .taken }
   /// Called once, last, unless the stream is cancelled.
   var onEnd: (End) -> Void = { _ in }
 
@@ -60,7 +60,7 @@ final class HTTPStream {
   func start() throws(ExchangeFailure) {
     isWanted = false
     var attempt = HTTPRequest(url: redirects.here.text, headers: request.headers)
-    attempt.stream = HTTPRequest.Stream(silence: request.silence)
+    attempt.stream = HTTPRequest.StreamLimits(silence: request.silence)
     attempt.maxRate = Self.mostBytesInSecond
     attempt.caFile = request.caFile
     if redirects.isAtFirstOrigin {

@@ -24,7 +24,7 @@ final class Intake {
   /// The number of pending bytes at which reading pauses.
   static let mostBytes = 256 << 10
 
-  private struct Batch {
+  private struct ItemGroup {
     /// The number of the connection that the batch arrived on.
     let connection: Int
     let positions: [Position?]
@@ -32,7 +32,7 @@ final class Intake {
   }
 
   private unowned let bridge: Bridge
-  private var batches: [Batch] = []
+  private var batches: [ItemGroup] = []
   private var firstNumber = 0
   private var connection = 0
   private var messages = 0
@@ -55,7 +55,7 @@ final class Intake {
     let number = firstNumber + batches.count
     // An item without a message counts as stored.
     batches.append(
-      Batch(
+      ItemGroup(
         connection: connection, positions: items.map(\.position),
         fates: taken.isEmpty ? items.map { _ in .stored } : nil))
     guard !taken.isEmpty else { return movePosition(of: source.name) }

@@ -66,7 +66,7 @@ final class NtfySource: Source {
     return request
   }
 
-  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.BodyUse {
     if intake.isFull { return .paused }
     let passedOver = lines.passedOver
     var items: [Intake.Item] = []

@@ -10,7 +10,7 @@ final class AppPauser {
   /// How long a daemon may take to answer: longer than its own bound for a change that is to be stored.
   private static let patience: Int64 = 15_000_000
 
-  private final class Asked {
+  private final class SkipCall {
     let client: Client
     var source: IOSource?
     var timer: TimerSource?
@@ -25,7 +25,7 @@ final class AppPauser {
 
   private let loop: EventLoop
   private let journal: Journal
-  private var asked: [Int: Asked] = [:]
+  private var asked: [Int: SkipCall] = [:]
   private var last = 0
 
   init(on loop: EventLoop, _ journal: Journal) { (self.loop, self.journal) = (loop, journal) }
@@ -36,7 +36,7 @@ final class AppPauser {
     last += 1
     let number = last
     do {
-      let call = Asked(try Client(path: socket.path))
+      let call = SkipCall(try Client(path: socket.path))
       var patience = timeval(tv_sec: Int(Self.patience / 1_000_000), tv_usec: 0)
       setsockopt(call.client.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
       let until = Midnight.next(after: Int64(time(nil)) * 1_000_000)
@@ -67,6 +67,6 @@ final class AppPauser {
   private func end(_ number: Int) { asked.removeValue(forKey: number)?.end() }
 
   private func warn(_ app: String, _ reason: String) {
-    journal.write(Entry("cannot pause \(app) for today: \(reason)", priority: .warning))
+    journal.write(JournalEntry("cannot pause \(app) for today: \(reason)", priority: .warning))
   }
 }

@@ -124,7 +124,7 @@ final class DaemonFollower {
     case .unreachable: waitForSocket()
     case .failed(let reply) where reply.name != SessionInterface.NoSuchFollower.name:
       // An older daemon does not know the interface, and one that refuses the user goes on to do so.
-      journal.write(Entry("cannot tell refreshd at \(socket.path) what is open: \(error)", priority: .warning))
+      journal.write(JournalEntry("cannot tell refreshd at \(socket.path) what is open: \(error)", priority: .warning))
       arm(after: Self.refused)
     default:
       arm(after: delay)

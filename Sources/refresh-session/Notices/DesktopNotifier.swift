@@ -79,7 +79,7 @@ final class DesktopNotifier {
       service, path: path, interface: service, name: "Notify",
       arguments: [
         .string(carried(notice.title)), .uint32(0), .string(notice.desktop), .string(carried(notice.title)),
-        .string(escaped(notice.body)), .strings(actions),
+        .string(carried(notice.body).withoutMarkup), .strings(actions),
         .dictionary([("desktop-entry", .string(notice.desktop)), ("urgency", .byte(urgency))]), .int32(-1),
       ], startsService: true)
   }
@@ -99,25 +99,12 @@ final class DesktopNotifier {
     if let id = values.first?.integer { shown.removeAll { $0.id == id } }
   }
 
-  private func warn(_ text: String) { journal.write(Entry(text, priority: .warning)) }
+  private func warn(_ text: String) { journal.write(JournalEntry(text, priority: .warning)) }
 
   /// The text with a space for each noncharacter, because sd-bus refuses a message with one.
-  private static func carried(_ text: String) -> String {
+  static func carried(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { carried, scalar in
       carried.unicodeScalars.append(scalar.properties.isNoncharacterCodePoint ? " " : scalar)
-    }
-  }
-
-  /// The text with its markup characters escaped, because the desktop reads markup.
-  static func escaped(_ text: String) -> String {
-    // A combining mark makes one character with the markup character before it.
-    carried(text).unicodeScalars.reduce(into: "") { escaped, scalar in
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      default: escaped.unicodeScalars.append(scalar)
-      }
     }
   }
 }

@@ -14,7 +14,7 @@ struct Desk {
 
 /// The apps that a daemon wants to know about, and how each is seen.
 struct FollowedApps {
-  private struct App {
+  private struct AppSeen {
     let app: Wire.FollowedApp
     var dwell = Dwell()
   }
@@ -31,25 +31,25 @@ struct FollowedApps {
     }
   }
 
-  private var apps: [App] = []
-  /// The apps of each desktop id, and of each in small letters, by their places.
-  private var (places, smallPlaces): ([String: [Int]], [String: [Int]]) = ([:], [:])
+  private var apps: [AppSeen] = []
+  /// The apps of each desktop id, and of each in small letters, by their indices.
+  private var (indices, smallIndices): ([String: [Int]], [String: [Int]]) = ([:], [:])
 
   /// Takes a list of the daemon; an app that was there before keeps how it was seen.
   mutating func replace(by list: [Wire.FollowedApp]) {
     let before = Dictionary(apps.map { ($0.app.app, $0.dwell) }, uniquingKeysWith: { first, _ in first })
-    apps = list.map { App(app: $0, dwell: before[$0.app] ?? Dwell()) }
-    (places, smallPlaces) = ([:], [:])
-    for (place, app) in apps.enumerated() {
+    apps = list.map { AppSeen(app: $0, dwell: before[$0.app] ?? Dwell()) }
+    (indices, smallIndices) = ([:], [:])
+    for (index, app) in apps.enumerated() {
       for id in Set(app.app.desktop) {
-        places[id, default: []].append(place)
-        smallPlaces[id.lowercased(), default: []].append(place)
+        indices[id, default: []].append(index)
+        smallIndices[id.lowercased(), default: []].append(index)
       }
     }
   }
 
   /// The desktop ids of all of them.
-  var ids: Set<String> { Set(places.keys) }
+  var ids: Set<String> { Set(indices.keys) }
 
   /// When an app counts in another way although nothing happens, boot clock; nil when none does.
   var wake: Int64? { apps.compactMap(\.dwell.changesAt).min() }
@@ -59,11 +59,11 @@ struct FollowedApps {
     var seen: [Wire.ObservedApp] = []
     var shown: [Int: Shown] = [:]
     for window in desk.windows {
-      for place in places(of: window, desk.classes) {
-        shown[place, default: Shown()].add(window)
+      for index in indices(of: window, desk.classes) {
+        shown[index, default: Shown()].add(window)
       }
     }
-    let running = Set(desk.running.flatMap { places[$0] ?? [] })
+    let running = Set(desk.running.flatMap { indices[$0] ?? [] })
     for index in apps.indices {
       let windows = shown[index]
       let isShown =
@@ -80,15 +80,15 @@ struct FollowedApps {
 
   /// The apps that a window is of, by its own names, without regard to case, or by the class that a desktop file names; else
   /// by its unit.
-  private func places(of window: OpenWindow, _ classes: WindowClasses) -> Set<Int> {
+  private func indices(of window: OpenWindow, _ classes: WindowClasses) -> Set<Int> {
     var found: Set<Int> = []
     for name in window.names {
-      found.formUnion(places[name] ?? [])
+      found.formUnion(indices[name] ?? [])
       let small = name.lowercased()
-      found.formUnion(smallPlaces[small] ?? [])
-      if let id = classes.ids[small] { found.formUnion(places[id] ?? []) }
+      found.formUnion(smallIndices[small] ?? [])
+      if let id = classes.ids[small] { found.formUnion(indices[id] ?? []) }
     }
     guard found.isEmpty, let unit = window.unit else { return found }
-    return Set(places[unit] ?? [])
+    return Set(indices[unit] ?? [])
   }
 }

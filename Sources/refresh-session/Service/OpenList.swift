@@ -15,7 +15,7 @@ final class OpenList {
   /// The signal that ended the wait, if one did.
   private var interruption: Int32?
 
-  init(_ settings: SessionSettings) throws(SessionError) {
+  init(_ settings: SessionSettings) throws(ServiceError) {
     self.settings = settings
     do throws(SystemdError) {
       loop = try EventLoop()
@@ -33,21 +33,21 @@ final class OpenList {
       }
       sources?.follow([])
     } catch {
-      throw SessionError(error)
+      throw ServiceError(error)
     }
   }
 
   /// Prints the list once the sources have answered, or returns the signal that came before.
-  func print() throws(SessionError) -> Int32? {
+  func print() throws(ServiceError) -> Int32? {
     leaveIfSettled()
-    do throws(SystemdError) { _ = try loop.run() } catch { throw SessionError(error) }
+    do throws(SystemdError) { _ = try loop.run() } catch { throw ServiceError(error) }
     guard let sources else { return nil }
     // The script in KWin does not outlive its reader.
     defer { sources.stop() }
     guard interruption == nil else { return interruption }
     for line in Self.lines(of: sources.desk) { Swift.print(line) }
     if let remedy = sources.windows.remedy {
-      Journal(identifier: "refresh-session").write(Entry("cannot see windows: \(remedy)", priority: .warning))
+      Journal(identifier: "refresh-session").write(JournalEntry("cannot see windows: \(remedy)", priority: .warning))
     }
     return nil
   }

@@ -15,7 +15,7 @@ final class SessionService {
   private var followed: Set<String> = []
   private var isLooking = false
 
-  init(_ settings: SessionSettings) throws(SessionError) {
+  init(_ settings: SessionSettings) throws(ServiceError) {
     self.settings = settings
     do throws(SystemdError) {
       loop = try EventLoop()
@@ -33,12 +33,12 @@ final class SessionService {
         daemons.append(daemon)
       }
     } catch {
-      throw SessionError(error)
+      throw ServiceError(error)
     }
   }
 
   /// Runs until SIGTERM or SIGINT.
-  func run() throws(SessionError) {
+  func run() throws(ServiceError) {
     do throws(SystemdError) {
       _ = try loop.watchdog()
       try Notify.send(.ready)
@@ -47,7 +47,7 @@ final class SessionService {
       sources?.stop()
       try Notify.send(.stopping)
     } catch {
-      throw SessionError(error)
+      throw ServiceError(error)
     }
   }
 
@@ -70,4 +70,8 @@ final class SessionService {
     guard let wake = daemons.filter(\.isConnected).compactMap(\.apps.wake).min() else { return }
     timer?.arm(at: wake, accuracy: 1000)
   }
+}
+
+extension ServiceError {
+  init(_ error: SystemdError) { self.init(.software, error.description) }
 }

@@ -50,28 +50,24 @@ struct SessionSettings: Sendable {
   /// `arguments[0]` is the program's name; an empty variable counts as unset.
   init(
     arguments: [String], environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
-  ) throws(SessionError) {
+  ) throws(ServiceError) {
     func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
     let runtime = variable("XDG_RUNTIME_DIR")
     self.runtime = runtime
     var named: String?
-    var rest = arguments.dropFirst()[...]
-    while let argument = rest.popFirst() {
-      switch argument {
+    var options = CommandLineOptions(arguments, of: "refresh-session")
+    while let name = try options.next() {
+      switch name {
       case "--list": purpose = .list
       case "--help", "-h": purpose = .help
       case "--version": purpose = .version
-      case "--socket":
-        guard let path = rest.popFirst(), !path.isEmpty else {
-          throw SessionError(.usage, "cannot use --socket without a path; see refresh-session --help")
-        }
-        named = path
+      case "--socket": named = try options.value()
       case "--idle-after":
-        guard let seconds = rest.popFirst().flatMap(UInt32.init), (1...86_400).contains(seconds) else {
-          throw SessionError(.usage, "cannot use --idle-after without a number of seconds from 1 to 86400")
+        guard let seconds = UInt32(try options.value()), (1...86_400).contains(seconds) else {
+          throw ServiceError(.usage, "cannot use --idle-after without a number of seconds from 1 to 86400")
         }
         idleAfter = seconds * 1000
-      default: throw SessionError(.usage, "cannot use the argument \(argument); see refresh-session --help")
+      default: throw options.unknown
       }
     }
     wayland = variable("WAYLAND_DISPLAY").flatMap { name in
@@ -87,8 +83,7 @@ struct SessionSettings: Sendable {
     if let named {
       sockets = [SocketPath(path: named, daemon: .named)]
     } else {
-      sockets = [SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)]
-      if let runtime { sockets.insert(SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user), at: 0) }
+      sockets = [runtime.map(SocketPath.ofUser), .system].compactMap(\.self)
     }
   }
 }

@@ -24,7 +24,8 @@ final class ConnectionTries {
       }
     } catch {
       journal.write(
-        Entry("cannot see when \(socket) changes, so a lost server is tried only for 2 s: \(error)", priority: .warning)
+        JournalEntry(
+          "cannot see when \(socket) changes, so a lost server is tried only for 2 s: \(error)", priority: .warning)
       )
     }
   }

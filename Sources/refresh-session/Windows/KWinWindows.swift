@@ -29,7 +29,7 @@ final class KWinWindows: OpenWindows {
   private let journal: Journal
   private let changed: () -> Void
   private var listener: BusListener?
-  private var receiver: BusReceiver?
+  private var receiver: BusListener?
   private var watch: BusWatch?
   private var timer: TimerSource?
   /// When the script must run, boot clock, microseconds.
@@ -116,7 +116,7 @@ final class KWinWindows: OpenWindows {
     guard case .loading = state else { return }
     forget()
     state = .refused(reason)
-    journal.write(Entry("cannot see windows: KWin \(reason)", priority: .warning))
+    journal.write(JournalEntry("cannot see windows: KWin \(reason)", priority: .warning))
     changed()
   }
 

@@ -97,7 +97,7 @@ final class ConditionalFetch {
     }
   }
 
-  private func append(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+  private func append(_ bytes: UnsafeRawBufferPointer) -> Exchange.BodyUse {
     do throws(TaskFailure) {
       try body?.append(bytes)
       return .taken

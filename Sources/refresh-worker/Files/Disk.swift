@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import Threads
 
 /// A thread for system calls that wait for the disk, so that they never delay the network.
 ///
@@ -46,21 +47,10 @@ final class Disk: @unchecked Sendable {
   init() throws(TaskFailure) {
     work = linux_eventfd()
     readyDescriptor = linux_eventfd()
-    var thread = pthread_t()
-    let retained = Unmanaged.passRetained(self)
-    guard work >= 0, readyDescriptor >= 0,
-      pthread_create(
-        &thread, nil,
-        { context in
-          guard let context else { return nil }
-          Unmanaged<Disk>.fromOpaque(context).takeUnretainedValue().run()
-        }, retained.toOpaque()) == 0
-    else {
-      retained.release()
+    guard work >= 0, readyDescriptor >= 0, DetachedThread.begin({ [self] in run() }) == 0 else {
       for descriptor in [work, readyDescriptor] where descriptor >= 0 { close(descriptor) }
       throw TaskFailure(.retry(after: nil), "cannot start a thread: raise the limits on processes and open files")
     }
-    pthread_detach(thread)
   }
 
   /// Queues a job; the handler gets its failure, or nil.
@@ -68,7 +58,7 @@ final class Disk: @unchecked Sendable {
     lastNumber += 1
     handlers[lastNumber] = handler
     shared.withLock { [lastNumber] in $0.jobs.append((lastNumber, job)) }
-    Self.signal(work)
+    eventfd_write(work, 1)
   }
 
   /// Calls the handlers of the jobs that are done.
@@ -94,7 +84,7 @@ final class Disk: @unchecked Sendable {
       }
       let results = Self.do(jobs)
       shared.withLock { $0.results += results }
-      Self.signal(readyDescriptor)
+      eventfd_write(readyDescriptor, 1)
     }
   }
 
@@ -164,14 +154,9 @@ final class Disk: @unchecked Sendable {
     guard try SHA256.digest(of: descriptor, length: length, path: path) == digest else { throw .otherDigest(path) }
   }
 
-  private static func signal(_ event: Int32) {
-    var one: UInt64 = 1
-    write(event, &one, MemoryLayout.size(ofValue: one))
-  }
-
   private static func clear(_ event: Int32) {
-    var count: UInt64 = 0
-    read(event, &count, MemoryLayout.size(ofValue: count))
+    var count: eventfd_t = 0
+    eventfd_read(event, &count)
   }
 }
 

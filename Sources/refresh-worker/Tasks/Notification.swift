@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import RefreshAPI
 import Systemd
 
 /// `refresh-worker notify`: shows a notification on the owner's desktop (Desktop Notifications Specification 1.2).
@@ -25,11 +26,7 @@ struct Notification: JSONReadable, Hashable, Sendable {
 
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    if let failure = Confinement.enter() {
-      logError(failure.message)
-      return EX_OSERR
-    }
-    guard let notification = TaskContext.order(as: Notification.self) else { return EX_USAGE }
+    let notification = TaskContext.confinedOrder(as: Notification.self)
     do {
       try notification.show(on: .user)
       return EX_OK
@@ -60,21 +57,8 @@ struct Notification: JSONReadable, Hashable, Sendable {
     BusMethod(
       Self.service, path: "/org/freedesktop/Notifications", interface: Self.service, name: "Notify",
       arguments: [
-        .string(title), .uint32(0), .string(""), .string(title), .string(Self.escaped(body)), .strings([]),
+        .string(title), .uint32(0), .string(""), .string(title), .string(body.withoutMarkup), .strings([]),
         .array(of: "{sv}", []), .int32(-1),
       ])
-  }
-
-  /// Escapes the text, because the desktop reads markup.
-  static func escaped(_ text: String) -> String {
-    // A combining mark makes one character with the markup character before it.
-    text.unicodeScalars.reduce(into: "") { escaped, scalar in
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
   }
 }

@@ -22,11 +22,7 @@ final class PingTask {
 
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    if let failure = Confinement.enter() {
-      logError(failure.message)
-      return EX_OSERR
-    }
-    guard let order = TaskContext.order(as: Wire.PingOrder.self) else { return EX_USAGE }
+    let order = TaskContext.confinedOrder(as: Wire.PingOrder.self)
     // A name server has a bound of its own, which is longer.
     alarm(UInt32(clamping: order.patienceMicroseconds / 1_000_000 + 3))
     do throws(TaskFailure) {

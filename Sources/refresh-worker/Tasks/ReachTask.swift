@@ -15,11 +15,7 @@ struct ReachTask {
 
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    if let failure = Confinement.enter() {
-      logError(failure.message)
-      return EX_OSERR
-    }
-    guard let order = TaskContext.order(as: Wire.ReachOrder.self) else { return EX_USAGE }
+    let order = TaskContext.confinedOrder(as: Wire.ReachOrder.self)
     // getaddrinfo(3) has no bound of its own.
     alarm(UInt32(clamping: order.patienceMicroseconds / 1_000_000 + 3))
     let problem = ReachTask(order).problem()

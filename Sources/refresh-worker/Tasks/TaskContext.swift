@@ -38,6 +38,16 @@ struct TaskContext {
     return task(order, context)
   }
 
+  /// Confines the process and reads its order; ends the process if one of these fails.
+  static func confinedOrder<Order: JSONReadable>(as type: Order.Type) -> Order {
+    if let failure = Confinement.enter() {
+      logError(failure.message)
+      exit(EX_OSERR)
+    }
+    guard let order = order(as: type) else { exit(EX_USAGE) }
+    return order
+  }
+
   /// Sets an alarm that ends the process a minute after the deadline of its refresh, the longest grace.
   ///
   /// The daemon normally stops the task before; the alarm is for a daemon that is gone.

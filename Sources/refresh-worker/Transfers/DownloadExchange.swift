@@ -49,11 +49,7 @@ extension Download {
       receiveEnd($0)
     }
     self.exchange = exchange
-    do throws(ExchangeFailure) {
-      try host.loop.start(exchange)
-    } catch {
-      throw TaskFailure(error)
-    }
+    try host.start(exchange)
   }
 
   /// Drops the bytes so far and requests the whole file; fails the second time.
@@ -138,7 +134,7 @@ extension Download {
     }
   }
 
-  private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+  private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Exchange.BodyUse {
     guard let part, awaitedReport == nil else { return .paused }
     let total = version?.total ?? assignment.length
     guard part.length + Int64(bytes.count) <= total ?? .max else {

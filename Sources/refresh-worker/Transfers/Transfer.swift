@@ -33,6 +33,12 @@ protocol TransferHost: AnyObject {
   func ended(_ transfer: any Transfer, _ report: Wire.TransferReport)
 }
 
+extension TransferHost {
+  func start(_ exchange: Exchange) throws(TaskFailure) {
+    do throws(ExchangeFailure) { try loop.start(exchange) } catch { throw TaskFailure(error) }
+  }
+}
+
 extension Wire.TransferReport {
   /// Makes the report of a failed end.
   init(id: Int64, failure: TaskFailure, bytes: Int64, total: Int64?) {

@@ -164,11 +164,7 @@ final class Upload: Transfer {
       receive(end, sending)
     }
     self.exchange = exchange
-    do throws(ExchangeFailure) {
-      try host.loop.start(exchange)
-    } catch {
-      throw TaskFailure(error)
-    }
+    try host.start(exchange)
   }
 
   private func fill(_ room: UnsafeMutableRawBufferPointer) -> Exchange.Filling {

@@ -2,12 +2,6 @@ import Systemd
 
 /// The properties of a service as its manager reports them (org.freedesktop.systemd1(5)).
 struct UnitFacts: Hashable {
-  /// The end of the main process (`ExecMainCode`, the `si_code` of waitid(2)).
-  enum MainEnd: Hashable {
-    case exited(Int32)
-    case signalled(Int32)
-  }
-
   /// The name of the unit itself, where another one is an alias.
   private(set) var id = ""
   private(set) var loadState = ""
@@ -35,7 +29,7 @@ struct UnitFacts: Hashable {
 
   /// Applies the properties of a message.
   mutating func apply(_ properties: [String: BusValue]) {
-    func set(_ name: String, _ place: inout String) { if let text = properties[name]?.text { place = text } }
+    func set(_ name: String, _ property: inout String) { if let text = properties[name]?.text { property = text } }
     set("Id", &id)
     set("LoadState", &loadState)
     set("ActiveState", &activeState)
@@ -50,22 +44,11 @@ struct UnitFacts: Hashable {
       unmetConditions = conditions.compactMap(Self.unmetCondition)
     }
     if case .unsigned(let time)? = properties["InactiveExitTimestamp"] { start = time }
-    applyMainEnd(properties)
+    if properties["ExecMainCode"] != nil { mainEnd = MainEnd(properties) }
     cpu = Self.counted(properties["CPUUsageNSec"]) ?? cpu
     let traffic = ["IPIngressBytes", "IPEgressBytes"].compactMap { Self.counted(properties[$0]) }
     // Half of the largest number each, so that no two overflow.
     if !traffic.isEmpty { bytes = traffic.reduce(0) { $0 + min($1, .max / 2) } }
-  }
-
-  private mutating func applyMainEnd(_ properties: [String: BusValue]) {
-    guard let code = properties["ExecMainCode"]?.integer else { return }
-    let status = Int32(truncatingIfNeeded: properties["ExecMainStatus"]?.integer ?? 0)
-    mainEnd =
-      switch code {
-      case 1: .exited(status)
-      case 2, 3: .signalled(status)
-      default: nil
-      }
   }
 
   /// Whether the unit is between two runs.

@@ -32,6 +32,6 @@ struct LeaseArguments: ParsableArguments {
     guard let command else { return try arguments.send(signal) }
     let connection = arguments.connection
     let ids = arguments.apps.count > 1 ? try connection.ids(of: arguments.apps) : arguments.apps
-    try Lease.hold(ids, signal, whileRunning: command, over: connection)
+    try AppLease.hold(ids, signal, whileRunning: command, over: connection)
   }
 }

@@ -22,7 +22,7 @@ enum AppNames {
   static func ids(like text: String, among apps: [Wire.App]) -> [String] {
     let near = apps.compactMap { app in
       let last = app.id.split(separator: ".").last.map(String.init) ?? ""
-      let distance = [app.id, last, app.name].compactMap { Spelling.distance(of: text, to: $0) }.min()
+      let distance = [app.id, last, app.name].compactMap { Suggestions.distance(of: text, to: $0) }.min()
       return distance.map { (distance: $0, id: app.id) }
     }
     return near.sorted { $0 < $1 }.prefix(3).map(\.id)

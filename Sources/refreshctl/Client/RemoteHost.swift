@@ -2,9 +2,6 @@
 
 /// Another machine whose `refreshctl` is to run, by ssh: the option `--host`, before or after the subcommand.
 struct RemoteHost: Equatable {
-  /// The exit status of ssh(1) when it cannot connect.
-  static let unreachable: Int32 = 255
-
   /// The name as ssh(1) takes it: `host` or `user@host`.
   let name: String
 

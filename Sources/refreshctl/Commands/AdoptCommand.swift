@@ -135,7 +135,7 @@ extension SocketPath {
       self = .find(named: options.daemon.socket)
     } else if isUser {
       let runtime = environmentVariable("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
-      self.init(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+      self = .ofUser(runtime: runtime)
     } else {
       self = .system
     }

@@ -67,7 +67,7 @@ struct HelpTopic: Hashable {
     }
     guard let found else {
       let known = Self.all.flatMap(\.names) + RefreshCtl.commandNames + [Self.list]
-      let like = Spelling.texts(like: word, among: known)
+      let like = Suggestions.texts(like: word, among: known)
       let question = like.isEmpty ? "" : "did you mean \(like.joined(separator: " or "))? "
       throw Failure(
         status: .usage,

@@ -18,7 +18,7 @@ struct AppHome {
   /// Finds the daemon of a socket, else that of a kind; without either, the system's for root and one's own for others.
   ///
   /// A daemon says itself what it reads. Where none answers, the folder is the standard one of its kind.
-  static func find(socket: String?, daemon kind: SocketPath.Daemon?) throws(Failure) -> AppHome {
+  static func find(socket: String?, daemon kind: SocketPath.DaemonKind?) throws(Failure) -> AppHome {
     let socket = path(socket: socket, daemon: kind)
     do throws(Failure) {
       let daemon = try DaemonClient(socket: socket.path, .ofOverview)
@@ -33,12 +33,12 @@ struct AppHome {
     }
   }
 
-  private static func path(socket: String?, daemon kind: SocketPath.Daemon?) -> SocketPath {
+  private static func path(socket: String?, daemon kind: SocketPath.DaemonKind?) -> SocketPath {
     let named = socket ?? (kind == nil ? environmentVariable("REFRESH_SOCKET") : nil)
     if let named { return SocketPath(path: named, daemon: .named) }
     if (kind ?? (geteuid() == 0 ? .system : .user)) == .system { return .system }
     let runtime = environmentVariable("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
-    return SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+    return .ofUser(runtime: runtime)
   }
 
   private static func unanswered(_ socket: SocketPath) -> AppHome {

@@ -6,11 +6,11 @@ struct TimerList: JSONWritable {
 
   func write(to json: inout JSONWriter) {
     json.beginObject()
-    json.member("timers", timers.map(Row.init))
+    json.member("timers", timers.map(TimerRow.init))
     json.endObject()
   }
 
-  private struct Row: JSONWritable {
+  private struct TimerRow: JSONWritable {
     let timer: SurveyedTimer
 
     init(_ timer: SurveyedTimer) { self.timer = timer }

@@ -1,8 +1,8 @@
 enum Decimal {
   /// About three significant digits: `0.03`, `6.5`, `120`.
   static func text(_ number: Double) -> String {
-    let places: Double = number >= 99.95 ? 1 : number >= 9.995 ? 10 : 100
-    let rounded = (number * places).rounded() / places
+    let scale: Double = number >= 99.95 ? 1 : number >= 9.995 ? 10 : 100
+    let rounded = (number * scale).rounded() / scale
     return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int64(rounded))" : "\(rounded)"
   }
 

@@ -3,7 +3,7 @@ import RefreshAPI
 /// The starts of a forecast, those of an app that repeat at one distance as one row.
 struct ForecastRows {
   /// A start, or several of an app with one trigger.
-  struct Row: Equatable {
+  struct StartRow: Equatable {
     let app: String
     let trigger: Wire.Trigger
     /// Microseconds of the wall clock.
@@ -16,16 +16,16 @@ struct ForecastRows {
   }
 
   /// The rows in order of time.
-  private(set) var rows: [Row] = []
+  private(set) var rows: [StartRow] = []
 
   /// The fewest starts that are folded.
   private static let fewest = 4
 
   init(_ wakes: [Wire.ForecastWake]) {
-    var runs: [String: [Row]] = [:]
+    var runs: [String: [StartRow]] = [:]
     for wake in wakes {
       for start in wake.starts {
-        let row = Row(
+        let row = StartRow(
           app: start.app, trigger: start.trigger, first: wake.window.earliestMicroseconds,
           last: wake.window.earliestMicroseconds)
         runs[start.app, default: []].append(row)
@@ -38,8 +38,8 @@ struct ForecastRows {
   }
 
   /// The starts of one app, those in a row at about the same distance as one.
-  private static func folded(_ starts: [Row]) -> [Row] {
-    var rows: [Row] = []
+  private static func folded(_ starts: [StartRow]) -> [StartRow] {
+    var rows: [StartRow] = []
     var begin = 0
     while begin < starts.count {
       var end = begin + 1
@@ -58,7 +58,7 @@ struct ForecastRows {
   }
 
   /// Whether a start is as far from the one before it as the second from the first, to a tenth.
-  private static func isEven(_ starts: [Row], _ begin: Int, _ end: Int) -> Bool {
+  private static func isEven(_ starts: [StartRow], _ begin: Int, _ end: Int) -> Bool {
     let distance = starts[begin + 1].first - starts[begin].first
     return abs(starts[end].first - starts[end - 1].first - distance) * 10 <= distance
   }

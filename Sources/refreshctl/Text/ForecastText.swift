@@ -39,7 +39,7 @@ extension Screen {
   }
 
   /// - Parameter isCounted: whether what repeats is told with its number.
-  private func table(_ rows: [ForecastRows.Row], isCounted: Bool) -> Table {
+  private func table(_ rows: [ForecastRows.StartRow], isCounted: Bool) -> Table {
     // On a narrow screen the time says enough, and the last column needs the room.
     let isWide = width.map { $0 >= 100 } ?? true
     var table = Table(titles: ["WHEN"] + (isWide ? ["IN"] : []) + ["APP", "TRIGGER", "THEN"], prose: isWide ? 4 : 3)
@@ -55,7 +55,7 @@ extension Screen {
   }
 
   /// How often a refresh repeats: `every 1 min until tomorrow 07:24, 1,440 times`.
-  private func repeats(_ row: ForecastRows.Row, isCounted: Bool) -> String? {
+  private func repeats(_ row: ForecastRows.StartRow, isCounted: Bool) -> String? {
     guard row.count > 1 else { return nil }
     let distance = Elapsed.rough((row.last - row.first) / Int64(row.count - 1))
     let isOneDay = calendar(row.first).day == calendar(row.last).day

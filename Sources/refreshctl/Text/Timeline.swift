@@ -32,7 +32,7 @@ struct Timeline {
     var holds: [String] = []
   }
 
-  struct Row {
+  struct TimelineRow {
     let app: String
     /// The name of the app; with its id if another row has the same name.
     let label: String
@@ -47,7 +47,7 @@ struct Timeline {
   let from: Int64
   let now: Int64
   let until: Int64
-  let rows: [Row]
+  let rows: [TimelineRow]
   /// The number of apps without a row.
   let leftOut: Int
   /// Whether the forecast was cut, so that more is planned.
@@ -72,7 +72,7 @@ extension Timeline {
       rows: answers.apps.map { app in
         let (past, next) = (app.timeline, planned[app.app] ?? [])
         let name = app.why?.name ?? app.app
-        return Row(
+        return TimelineRow(
           app: app.app, label: names[name, default: []].count > 1 ? named(name, app.app) : printable(name),
           marks: app.visits + past.past.compactMap(\.refresh).reversed().map(Mark.init)
             + (past.running.map { [Mark($0)] } ?? []) + next,

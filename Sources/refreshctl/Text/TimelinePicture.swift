@@ -68,7 +68,7 @@ struct TimelinePicture {
     }
   }
 
-  private func draw(_ row: Timeline.Row, y: Double, into document: inout SVGText) {
+  private func draw(_ row: Timeline.TimelineRow, y: Double, into document: inout SVGText) {
     document.text(
       "label", x: 20, y: y + 4, TextWidth.cutBeginning(of: row.label, to: 30), tooltip: printable(row.app))
     for kind in Timeline.Span.Kind.allCases {

@@ -16,7 +16,7 @@ extension Screen {
     return wrapped(timeline.sentence) + [""] + scale + rows + [""] + legend(columns, timeline)
   }
 
-  private func cells(of row: Timeline.Row, _ columns: TimelineColumns) -> String {
+  private func cells(of row: Timeline.TimelineRow, _ columns: TimelineColumns) -> String {
     var cells = [(glyph: String, style: Style)](repeating: ("·", .faint), count: columns.count)
     for kind in Timeline.Span.Kind.allCases {
       for span in row.spans where span.kind == kind {

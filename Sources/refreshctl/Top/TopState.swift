@@ -19,11 +19,11 @@ struct TopState {
   }
 
   /// The connection to the daemon.
-  enum Link {
+  enum LinkState {
     case connected, lost, silent
   }
 
-  struct Message: Hashable {
+  struct KeyAnswer: Hashable {
     let text: String
     let style: Style
   }
@@ -38,8 +38,8 @@ struct TopState {
   /// Whether keys are written into the filter.
   private(set) var isFiltering = false
   /// The answer to the last key that asked for something.
-  var message: Message?
-  var link = Link.connected
+  var message: KeyAnswer?
+  var link = LinkState.connected
   var pause: Wire.PauseState?
   /// The reply of List; nil before the first.
   private(set) var list: ManagerInterface.List.Reply?
@@ -77,7 +77,7 @@ struct TopState {
     if case .why(why.id, _) = page { page = .why(why.id, why) }
   }
 
-  mutating func say(_ text: String, _ style: Style = .plain) { message = Message(text: text, style: style) }
+  mutating func say(_ text: String, _ style: Style = .plain) { message = KeyAnswer(text: text, style: style) }
 
   /// Applies a key, and gives what it asks for.
   mutating func press(_ key: TopKey) -> TopRequest? {

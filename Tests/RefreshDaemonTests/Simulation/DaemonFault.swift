@@ -58,7 +58,7 @@ enum DaemonFault: CaseIterable {
       spoil(saving) { [unowned world] batch in
         if world.disk.hasRefused, let app = batch.states.keys.min() { batch.states[app] = nil }
       }
-    case .savesNoEnds: spoil(saving) { batch in batch.records = [] }
+    case .savesNoEnds: spoil(saving) { batch in batch.history.refreshes = [] }
     case .losesPushesAtRefusal:
       spoil(saving) { [unowned world] batch in if world.disk.hasRefused { batch.pushes.changed = [:] } }
     case .losesPushes: spoil(saving) { batch in batch.pushes.arrived = [] }
@@ -70,13 +70,13 @@ enum DaemonFault: CaseIterable {
     case .losesKills: filter(saving) { work in if case .kill = work.effect { [] } else { [work] } }
     case .mixesUpOutcomes:
       spoil(saving) { batch in
-        for index in batch.records.indices where batch.records[index].outcome == .newData {
-          batch.records[index].outcome = .noData
+        for index in batch.history.refreshes.indices where batch.history.refreshes[index].outcome == .newData {
+          batch.history.refreshes[index].outcome = .noData
         }
       }
     case .forgetsRetries:
       spoil(saving) { batch in
-        for record in batch.records where record.outcome == .failed(.lostClient) {
+        for record in batch.history.refreshes where record.outcome == .failed(.lostClient) {
           batch.states[record.app]?.failures = 0
           batch.states[record.app]?.request = nil
         }

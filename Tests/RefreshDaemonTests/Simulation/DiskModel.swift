@@ -29,7 +29,7 @@ struct DiskModel {
     states.merge(batch.states) { _, later in later }
     for state in batch.states.values { if let running = state.running { started.insert(running.id) } }
     if let device = batch.device { self.device = device }
-    for record in batch.records {
+    for record in batch.history.refreshes {
       outcomes[record.id, default: 0] += 1
       ended[record.app, default: []].append(record.id)
     }

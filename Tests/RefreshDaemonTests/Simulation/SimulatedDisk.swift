@@ -85,7 +85,7 @@ final class SimulatedDisk {
   ) {
     let save = Save(batch: batch, isDurable: durably, life: life.number, answer: answer)
     waiting.append(save)
-    world.note("save \(batch.states.count) states, \(batch.records.count) ends\(durably ? ", durably" : "")")
+    world.note("save \(batch.states.count) states, \(batch.history.refreshes.count) ends\(durably ? ", durably" : "")")
     world.after(world.saveTime()) { [unowned self] in finish(save.life) }
     if world.fault == .performsBeforeSave {
       world.after(.microseconds(1)) { [unowned self] in world.deliver(to: save.life) { answer(.success([])) } }
@@ -127,7 +127,7 @@ final class SimulatedDisk {
     do {
       world.book.saves(whole)
       if world.fault != .losesAcknowledgedSave || !world.chance.happens(10) { try write(whole, into: file) }
-      if world.fault == .savesEndsTwice { whole.records += whole.records }
+      if world.fault == .savesEndsTwice { whole.history.refreshes += whole.history.refreshes }
       model.apply(whole)
       world.book.saved(whole)
       unsynced.append((whole, model))
@@ -192,18 +192,18 @@ final class SimulatedStore: DaemonStore {
 
   init(_ world: SimulatedWorld, _ disk: SimulatedDisk) { (self.world, self.disk) = (world, disk) }
 
-  func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
+  func save(_ batch: Batch, durably: Bool, then answer: @escaping StoreAnswer<Set<PushID>>) {
     guard let life = world.calling() else { return }
     disk.save(batch, durably: durably && world.fault != .syncsNothing, of: life, then: answer)
   }
 
-  func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
+  func past(of app: AppID, limit: Int, then answer: @escaping StoreAnswer<AppPast>) {
     answer(.success(AppPast(refreshes: [], waits: [], dropped: [])))
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) { answer(.success([])) }
+  func openings(of app: AppID, then answer: @escaping StoreAnswer<[StoredOpening]>) { answer(.success([])) }
 
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) {
+  func lastRefreshes(then answer: @escaping StoreAnswer<[AppID: StoredRefresh]>) {
     let found = disk.lastRefreshes()
     world.later(.milliseconds(1)) { answer(.success(found)) }
   }

@@ -183,14 +183,14 @@ final class SimulatedWorld {
       let (scheduler, launcher, machine) = (SimulatedScheduler(self), SimulatedLauncher(self), SimulatedMachine(self))
       let reactor = SimulatedReactor(isDeaf: fault == .doesNotHearHangUps)
       let ports = Ports(
-        scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
+        settings: settings, scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
         choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
         zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
         folders: nil,
         diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } }, forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
         access: Access(uid: getuid(), group: nil, bridge: nil))
-      let daemon = Daemon(settings, ports, loaded, at: scheduler.now(), spread: Spread(machine: 7))
+      let daemon = Daemon(ports, loaded, at: scheduler.now(), spread: Spread(machine: 7))
       let life = DaemonLife(Int(loaded.start), scheduler, launcher, machine, reactor, daemon)
       self.life = life
       // This daemon has to ask survivors again, and has its own time for it.

@@ -109,7 +109,7 @@ final class SimulationBook {
     }
     for push in batch.pushes.arrived.compactMap(\.push) { note(push) }
     for change in batch.pushes.changed.values { if case .kept(_, let push) = change { note(push) } }
-    for record in batch.records {
+    for record in batch.history.refreshes {
       if world.disk.model.outcomes[record.id] != 1 { fail(.oneOutcome, "\(record.id) has more than one") }
       guard let push = tells[record.id] else { continue }
       world.disk.model.told.insert(push)
@@ -117,7 +117,7 @@ final class SimulationBook {
       let isDone = record.outcome.isFresh && record.tasks.allSatisfy(\.outcome.isFresh)
       if isDone { world.disk.model.done.insert(push) }
     }
-    let dropped = Set(batch.pushes.dropped.map(\.id))
+    let dropped = Set(batch.history.droppedPushes.map(\.id))
     for (id, change) in batch.pushes.changed where change == .gone {
       if world.disk.model.told.contains(id) || dropped.contains(id) || mergeable.contains(id) { continue }
       if requests.refusedInDisk.contains(where: { idOfPayload[$0] == id }) { continue }

@@ -1,8 +1,8 @@
 import Glibc
 import RefreshConfig
 import RefreshEngine
-import RefreshStore
 import Systemd
+import Threads
 
 /// Has paths looked at on threads, one at a time for each user, and answers on the loop within a bound.
 ///
@@ -100,8 +100,8 @@ final class OwnersLooks<Look: Sendable> {
       let bounds = TreeWalk.WalkBounds(end: EventLoop.monotonicMicroseconds() + left)
       let (number, work, answers) = (question.number, question.work, answers)
       // A thread that hangs in the kernel cannot be ended, only forgotten: it may not be one that others wait for.
-      let hasThread = DetachedThread.begin(stackBytes: Self.stackBytes) { answers.add(number, work(bounds)) }
-      guard hasThread else { continue }
+      let code = DetachedThread.begin(stackBytes: Self.stackBytes) { answers.add(number, work(bounds)) }
+      guard code == 0 else { continue }
       lanes[user]?.isOpen = true
       open += 1
     }

@@ -4,12 +4,6 @@ import Systemd
 
 /// The state of a task's unit, by the messages of the service manager.
 struct UnitState: Hashable {
-  /// The end of the main process (`ExecMainCode`, the `si_code` of waitid(2)).
-  enum MainEnd: Hashable {
-    case exited(Int32)
-    case signalled(Int32)
-  }
-
   /// The value of `ActiveState`; empty before the first message.
   private(set) var activeState = ""
   /// Whether a job is pending: the unit is being started or stopped.
@@ -31,12 +25,7 @@ struct UnitState: Hashable {
     if let job = properties["Job"]?.elements?.first?.integer { hasJob = job != 0 }
     if let entered = properties["ActiveEnterTimestampMonotonic"]?.integer, entered > 0 { hasBeenActive = true }
     if let result = properties["Result"]?.text { self.result = result }
-    let status = Int32(truncatingIfNeeded: properties["ExecMainStatus"]?.integer ?? 0)
-    switch properties["ExecMainCode"]?.integer {
-    case 1: mainEnd = .exited(status)
-    case 2, 3: mainEnd = .signalled(status)
-    default: break
-    }
+    mainEnd = MainEnd(properties) ?? mainEnd
     let begin = properties["ExecMainStartTimestampMonotonic"]?.integer
     let end = properties["ExecMainExitTimestampMonotonic"]?.integer
     if let begin, let end, 0 < begin, begin <= end { duration = .microseconds(end - begin) }

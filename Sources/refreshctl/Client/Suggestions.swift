@@ -1,7 +1,7 @@
 import RefreshAPI
 
-/// How alike two texts are, to guess what a mistyped word means.
-enum Spelling {
+/// Guesses what a mistyped word means.
+enum Suggestions {
   /// The texts that look like a mistyped one, the nearest first, three at most.
   static func texts(like text: String, among known: [String]) -> [String] {
     let near = known.compactMap { one in distance(of: text, to: one).map { (distance: $0, text: one) } }

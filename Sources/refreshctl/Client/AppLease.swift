@@ -5,7 +5,7 @@ import RefreshAPI
 /// A signal that lasts as long as a command runs: the daemon revokes it when the connection ends.
 ///
 /// A restarted daemon has no leases, so this process takes the lease again as soon as the daemon answers.
-struct Lease {
+struct AppLease {
   let app: String
   let signal: Wire.LifecycleSignal
 
@@ -30,9 +30,9 @@ struct Lease {
     _ apps: [String], _ signal: Wire.LifecycleSignal, whileRunning command: [String], over options: ConnectionOptions
   ) throws {
     let leases = try options.naming(apps) { ids throws(Failure) in
-      var leases: [(lease: Lease, grant: Grant)] = []
+      var leases: [(lease: AppLease, grant: Grant)] = []
       for id in ids {
-        let lease = Lease(app: id, signal: signal)
+        let lease = AppLease(app: id, signal: signal)
         leases.append((lease, .held(try lease.acquire(options))))
       }
       return leases
@@ -41,7 +41,7 @@ struct Lease {
   }
 
   private static func hold(
-    _ leases: [(lease: Lease, grant: Grant)], whileRunning command: [String], over options: ConnectionOptions
+    _ leases: [(lease: AppLease, grant: Grant)], whileRunning command: [String], over options: ConnectionOptions
   ) throws {
     var leases = leases
     let (awaited, mask) = block()

@@ -82,7 +82,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
     DetachedThread.begin(stackBytes: stackBytes) {
       self.nameThread()
       self.work(waiting: true)
-    }
+    } == 0
   }
 
   /// Names the calling thread; without `/proc` it stays without a name.

@@ -1,5 +1,5 @@
 /// An entry for the journal.
-public struct Entry: Hashable, Sendable {
+public struct JournalEntry: Hashable, Sendable {
   /// The priority, as in syslog(3): a lower number is more urgent.
   public enum Priority: Int, Hashable, Sendable, CaseIterable {
     /// The daemon cannot work at all.

@@ -3,12 +3,6 @@
 /// The parser is hand-written, because swift-argument-parser would stay in the memory of programs that run for long,
 /// for a handful of options.
 public struct CommandLineOptions {
-  /// A mistake in the options.
-  public struct Mistake: Error {
-    /// The mistake and the remedy, for a person.
-    public let text: String
-  }
-
   private let program: String
   private var words: ArraySlice<String>
   private var word = ""
@@ -21,7 +15,7 @@ public struct CommandLineOptions {
   }
 
   /// The name of the next option, or nil after the last one.
-  public mutating func next() throws(Mistake) -> String? {
+  public mutating func next() throws(ServiceError) -> String? {
     if given != nil { throw mistake("cannot use a value with \(name)") }
     guard let next = words.popFirst() else { return nil }
     let parts = next.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -30,7 +24,7 @@ public struct CommandLineOptions {
   }
 
   /// The value of the option.
-  public mutating func value() throws(Mistake) -> String {
+  public mutating func value() throws(ServiceError) -> String {
     guard let value = given ?? words.popFirst(), !value.isEmpty else {
       throw mistake("cannot use \(name) without a value")
     }
@@ -39,7 +33,7 @@ public struct CommandLineOptions {
   }
 
   /// The mistake of an option that the program does not have.
-  public var unknown: Mistake { mistake("cannot use the argument \(word)") }
+  public var unknown: ServiceError { mistake("cannot use the argument \(word)") }
 
-  private func mistake(_ text: String) -> Mistake { Mistake(text: "\(text); see \(program) --help") }
+  private func mistake(_ text: String) -> ServiceError { ServiceError(.usage, "\(text); see \(program) --help") }
 }

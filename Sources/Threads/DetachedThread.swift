@@ -1,20 +1,22 @@
 import Glibc
 
 /// A thread that nobody waits for.
-public final class DetachedThread: Sendable {
-  private let body: @Sendable () -> Void
+public final class DetachedThread {
+  private let body: () -> Void
 
-  private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  private init(_ body: @escaping () -> Void) { self.body = body }
 
-  /// Runs `body` on a new thread that gets no signals; false when the machine has no thread to give.
+  /// Runs `body` on a new thread that gets no signals: they belong to the main thread.
   ///
-  /// - Parameter stackBytes: address space of the stack.
-  public static func begin(stackBytes: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
+  /// Gives 0, or the number of the error when the machine has no thread to give.
+  ///
+  /// - Parameter stackBytes: address space of the stack; nil for the system's default.
+  public static func begin(stackBytes: Int? = nil, _ body: sending @escaping () -> Void) -> Int32 {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    pthread_attr_setstacksize(&attributes, stackBytes)
+    if let stackBytes { pthread_attr_setstacksize(&attributes, stackBytes) }
     let retained = Unmanaged.passRetained(DetachedThread(body))
     var thread = pthread_t()
     let result = pthread_create(
@@ -22,7 +24,6 @@ public final class DetachedThread: Sendable {
       { context in
         guard let context else { return nil }
         let thread = Unmanaged<DetachedThread>.fromOpaque(context).takeRetainedValue()
-        // Signals belong to the event loop's thread.
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, nil)
@@ -30,6 +31,6 @@ public final class DetachedThread: Sendable {
         return nil
       }, retained.toOpaque())
     if result != 0 { retained.release() }
-    return result == 0
+    return result
   }
 }

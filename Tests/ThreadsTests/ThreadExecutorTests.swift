@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import RefreshStore
+@testable import Threads
 
 /// A thread runs while there is work, and none otherwise.
 @Suite struct ThreadExecutorTests {

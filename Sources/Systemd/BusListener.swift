@@ -1,0 +1,41 @@
+import CSystemd
+import Glibc
+
+/// Takes messages of the bus; every new connection renews that until this object is released.
+///
+/// Thread-confined, as its loop is.
+public final class BusListener: BusSubscription {
+  /// Has sd-bus(3) call a handler with the messages of a connection, for as long as the slot lives.
+  typealias Attachment = (
+    _ connection: OpaquePointer?, _ slot: inout OpaquePointer?, _ handler: @escaping sd_bus_message_handler_t,
+    _ context: UnsafeMutableRawPointer
+  ) -> Void
+
+  let rank = 0
+  private let bus: Bus
+  private let attach: Attachment
+  /// Takes a message; the result is for sd-bus(3).
+  private let receive: (OpaquePointer) -> Int32
+  private var slot: OpaquePointer?
+
+  init(on bus: Bus, attach: @escaping Attachment, receive: @escaping (OpaquePointer) -> Int32) {
+    (self.bus, self.attach, self.receive) = (bus, attach, receive)
+    bus.add(self)
+  }
+
+  deinit {
+    bus.remove(self)
+    sd_bus_slot_unref(slot)
+  }
+
+  func busChanged() {
+    slot = sd_bus_slot_unref(slot)
+    guard bus.state == .connected else { return }
+    let handler: sd_bus_message_handler_t = { message, context, _ in
+      guard let context, let message else { return 0 }
+      let listener = Unmanaged<BusListener>.fromOpaque(context).takeUnretainedValue()
+      return withExtendedLifetime(listener) { listener.receive(message) }
+    }
+    attach(bus.connection, &slot, handler, Unmanaged.passUnretained(self).toOpaque())
+  }
+}
