@@ -22,6 +22,9 @@ public struct Batch: Hashable, Sendable {
   public var learned: [AppID: Learned?]
   /// When the user brought apps to the foreground and left them, boot clock, in order of time.
   public var openings: [Opening]
+  /// The apps of which the openings that desktops showed are forgotten, these ones too; false for those that keep them after
+  /// all.
+  public var openingsForgotten: [AppID: Bool] = [:]
   /// The refreshes that ended, in the order of their ends.
   public var records: [RefreshRecord]
   /// The waits that ended, in the order of their ends.
@@ -71,6 +74,7 @@ public struct Batch: Hashable, Sendable {
     batch.device = device ?? earlier.device
     batch.learned.merge(earlier.learned) { later, _ in later }
     batch.openings = (earlier.openings + openings).suffix(Self.recordsKept)
+    batch.openingsForgotten.merge(earlier.openingsForgotten) { later, _ in later }
     batch.records = (earlier.records + records).suffix(Self.recordsKept)
     batch.waits = (earlier.waits + waits).suffix(Self.recordsKept)
     batch.transfers = transfers.following(earlier.transfers)

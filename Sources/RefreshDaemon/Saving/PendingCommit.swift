@@ -27,6 +27,8 @@ struct PendingCommit {
   var learned: Set<AppID> = []
   /// The times at which the user opened and left apps, for the history.
   var openings: [Opening] = []
+  /// The apps of which the history forgets the openings that desktops showed; false for those that keep them after all.
+  var openingsForgotten: [AppID: Bool] = [:]
   /// The apps of which nothing is kept.
   var erased: Set<AppID> = []
   var ended: [RefreshRecord] = []
@@ -61,6 +63,7 @@ struct PendingCommit {
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
     openings.append(decision.openings, keeping: Batch.recordsKept)
+    openingsForgotten.merge(decision.openingsForgotten) { _, later in later }
     erased.formUnion(decision.erased)
     ended.append(decision.ended, keeping: Batch.recordsKept)
     waited.append(decision.waited, keeping: Batch.recordsKept)

@@ -223,6 +223,7 @@ final class Saving: DecisionFollower {
     var batch = Batch(
       now: core.now, wallOffset: engine.wallOffset, openings: pending.openings, records: pending.ended,
       waits: pending.waited)
+    batch.openingsForgotten = pending.openingsForgotten
     batch.removed = pending.erased
     if pending.deviceChanged { batch.device = engine.device }
     for id in pending.changed { batch.states[id] = engine.state(of: id) }
