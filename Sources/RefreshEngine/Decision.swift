@@ -16,6 +16,8 @@ public struct Decision: Hashable, Sendable {
   public var learned: Set<AppID> = []
   /// When the user brought apps to the foreground and left them, in order of time, for the history.
   public var openings: [Opening] = []
+  /// The apps of which the history is to forget the openings that desktops showed; false for those that keep them after all.
+  public var openingsForgotten: [AppID: Bool] = [:]
   /// Whether the machine has learnt something of all apps, which is saved with the ``DeviceState``.
   public var deviceLearned = false
   /// Whether the rest of the ``DeviceState`` is no longer what was saved.

@@ -17,6 +17,9 @@ public struct Batch: Hashable, Sendable {
   public var learned: [AppID: Learned?] = [:]
   /// The lines that the history gets.
   public var history = HistoryAdditions()
+  /// The apps of which the openings that desktops showed are forgotten, these ones too; false for those that keep them after
+  /// all.
+  public var openingsForgotten: [AppID: Bool] = [:]
   /// The changes of transfers.
   public var transfers = TransferChanges()
   /// The validators that changed, by app and URL; nil for those that are deleted.
@@ -47,6 +50,7 @@ public struct Batch: Hashable, Sendable {
     batch.learned.merge(earlier.learned) { later, _ in later }
     batch.history = earlier.history
     batch.history.append(history)
+    batch.openingsForgotten.merge(earlier.openingsForgotten) { later, _ in later }
     batch.transfers = transfers.following(earlier.transfers)
     batch.removed.formUnion(earlier.removed.subtracting(states.keys))
     batch.pushes = pushes.following(earlier.pushes)

@@ -10,6 +10,7 @@ final class Tables {
   private let learned: LearnedTable
   private(set) var openings: HistoryTable<StoredOpening>
   private let endOpening: Statement
+  private let forgetOpenings: Statement
   private(set) var history: History
   private(set) var waits: HistoryTable<StoredWait>
   private let transfers: TransferTable
@@ -45,6 +46,8 @@ final class Tables {
       UPDATE opening SET ended_wall_us = ?
       WHERE id = (SELECT max(id) FROM opening WHERE app = \(AppTable.key)) AND ended_wall_us IS NULL
       """, on: database, to: .save)
+    forgetOpenings = try Statement(
+      "DELETE FROM opening WHERE app = \(AppTable.key) AND is_observed", on: database, to: .save)
     history = try History(database)
     waits = try HistoryTable(on: database)
     transfers = try TransferTable(database)
@@ -91,6 +94,9 @@ final class Tables {
       if let state = batch.device { try device.save(SavedDevice(state)) }
       for (app, learned) in batch.learned { try self.learned.save(learned, of: app) }
       for opening in batch.history.openings { try save(opening, clock: now) }
+      for (app, isForgotten) in batch.openingsForgotten where isForgotten {
+        try forgetOpenings.run(.text(app.description))
+      }
       for record in batch.history.refreshes {
         try history.add(StoredRefresh(record, wallOffset: now.wallOffset), of: record.app)
       }

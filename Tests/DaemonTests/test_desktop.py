@@ -152,6 +152,32 @@ def test_two_seconds_in_front_are_an_opening_and_a_glance_is_none(desk):
     assert (used["openings_told"], used["openings_observed"]) == (0, 1)
 
 
+def test_a_wrong_match_is_forgotten_with_the_openings_that_it_showed(desk):
+    """The app is in front still when it is forgotten; what is told of it stays."""
+    desk.app("exit 100", desktop=["todo"], background_interval="2h", adaptive=True)
+    desk.call("Manager.Reload")
+    next(desk.session)
+    desk.tell("foreground")
+    desk.tell("background")
+    follower = desk.session.first["follower"]
+    told(desk, follower)
+    told(desk, follower, front=[TODO])
+    bound = Bound()
+    while desk.call("Manager.Usage", app=TODO)["openings_observed"] < 1:
+        assert bound.left, "nothing is an opening"
+
+    def usage(*options):
+        command = [REFRESHCTL, "usage", TODO, *options, "--socket", desk.socket]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert "1 seen on a desktop, 1 told by signals" in usage()
+    usage("--forget")
+    assert "0 seen on a desktop, 1 told by signals" in usage() and "not seen yet" in usage()
+    told(desk, follower, running=[TODO])
+    [opening] = desk.call("Manager.Openings", app=TODO)["spans"]
+    assert not opening["is_observed"] and opening["until_us"] - opening["since_us"] < 2_000_000
+
+
 def test_why_says_what_desktops_show_and_whether_it_counts(desk):
     follower = desk.session.first["follower"]
 

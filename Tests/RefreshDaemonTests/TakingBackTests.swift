@@ -59,6 +59,7 @@ import Testing
         world.scheduler.run(for: .seconds(1))
       }
     }
+    #expect(world.store.saved.compactMap { $0.openingsForgotten[todo] } == [true, false])
   }
 
   /// A switch stops a refresh at once; no disk delays that.

@@ -37,6 +37,28 @@ import Testing
     #expect((200...216).contains(kept))
   }
 
+  @Test func `the openings that desktops showed are forgotten, those of the same turn too, and told ones stay`()
+    async throws
+  {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let (wrong, other) = (try app("wrong"), try app("other"))
+    func opened(_ app: AppID, _ seconds: Int64, isObserved: Bool) -> Opening {
+      Opening(app: app, at: Instant(microseconds: seconds * 1_000_000), change: .began(isObserved: isObserved))
+    }
+    try await store.save(
+      Batch(.morning, openings: [opened(wrong, 1, isObserved: true), opened(wrong, 2, isObserved: false)]),
+      durably: false)
+    var batch = Batch(.morning, openings: [opened(wrong, 3, isObserved: true), opened(other, 4, isObserved: true)])
+    batch.openingsForgotten = [wrong: true, other: false]
+    try await store.save(batch, durably: false)
+    #expect(try await store.openings(of: wrong).map(\.isObserved) == [false])
+    #expect(try await store.openings(of: other).count == 1)
+    var after = Batch(.morning)
+    after.openingsForgotten = [wrong: false]
+    #expect(after.following(batch).openingsForgotten == [wrong: false, other: false])
+  }
+
   @Test func `an app's waits are bounded and lose their oldest`() async throws {
     let scratch = try ScratchDirectory()
     let (store, _) = try RefreshStore.open(scratch)

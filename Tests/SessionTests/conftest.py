@@ -16,6 +16,10 @@ from program import Program  # noqa: E402
 from stage import bounded, daemon, scratch  # noqa: E402, F401
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bound(seconds): the longest that the test may take")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Shows the output of the programs of a failed test."""

@@ -45,20 +45,63 @@ import Testing
     #expect(DesktopEntry(text: "[Desktop Action x]\nStartupWMClass=other\n")["StartupWMClass"] == nil)
   }
 
-  @Test func `A user's desktop file masks the one of its name, and so mends a wrong class`() throws {
+  /// Folders for desktop files, with one of an app `backup` in each, that are removed after a test.
+  private func withFolders(_ entries: [String], _ test: ([String]) throws -> Void) throws {
     let files = FileManager.default
     let scratch = files.temporaryDirectory.appending(path: "desk.\(getpid())")
-    func write(_ folder: String, _ entry: String) throws -> String {
-      let path = scratch.appending(path: folder)
-      try files.createDirectory(at: path, withIntermediateDirectories: true)
-      try Data("[Desktop Entry]\n\(entry)\n".utf8).write(to: path.appending(path: "backup.desktop"))
-      return path.path
+    let folders = try entries.enumerated().map { number, entry in
+      let folder = scratch.appending(path: "\(number)")
+      try files.createDirectory(at: folder, withIntermediateDirectories: true)
+      try Data("[Desktop Entry]\n\(entry)\n".utf8).write(to: folder.appending(path: "backup.desktop"))
+      return folder.path
     }
-    let (own, vendor) = (try write("own", "Name=Backup"), try write("vendor", "StartupWMClass=python3"))
-    let desk = { Desk(windows: [Self.window("python3")], classes: WindowClasses(folders: $0)) }
-    #expect(seen(desk([vendor]), desktop: ["backup"]) == "runs")
-    #expect(seen(desk([own, vendor]), desktop: ["backup"]) == "gone")
+    try test(folders)
     try files.removeItem(at: scratch)
+  }
+
+  @Test func `A user's desktop file masks the one of its name, and so mends a wrong class`() throws {
+    try withFolders(["Name=Backup", "StartupWMClass=python3"]) { folders in
+      let desk = { Desk(windows: [Self.window("python3")], classes: WindowClasses(folders: $0)) }
+      #expect(seen(desk(Array(folders.suffix(1))), desktop: ["backup"]) == "runs")
+      #expect(seen(desk(folders), desktop: ["backup"]) == "gone")
+    }
+  }
+
+  @Test func `A unit says more than the name of an interpreter that a desktop file claims`() throws {
+    try withFolders(["StartupWMClass=python3"]) { folders in
+      var window = Self.window("python3", isFocused: true)
+      let desk = { Desk(windows: [window], classes: WindowClasses(folders: folders)) }
+      #expect(seen(desk(), desktop: ["backup"]) == "front")
+      window.unit = "org.gnome.Geary"
+      #expect(seen(desk(), desktop: ["backup"]) == "gone")
+      #expect(seen(desk()) == "front")
+      #expect(OpenList.lines(of: desk()).last == "org.gnome.Geary  window in front")
+    }
+    #expect(Self.window("Python3", "vorta").namesOfItsOwn == ["vorta"])
+  }
+
+  @Test func `The program of one app names its windows, if no app has its name as an id`() throws {
+    try withFolders(["Exec=/usr/bin/saver %U\nStartupWMClass=Keeper"]) { folders in
+      let desk = { Desk(windows: [Self.window($0)], classes: WindowClasses(folders: folders)) }
+      #expect(seen(desk("saver"), desktop: ["backup"]) == "runs")
+      #expect(seen(desk("keeper"), desktop: ["backup"]) == "runs")
+      #expect(OpenList.lines(of: desk("Saver")).last == "backup  window")
+    }
+    // Another app with the program, one whose id it is, and an entry of the same app for its autostart.
+    for (other, entry, isOwn) in [
+      ("other", "Exec=saver --two", false), ("saver", "Exec=other", false),
+      ("start", "Exec=saver\nNoDisplay=true", true),
+    ] {
+      try withFolders(["Exec=saver"]) { folders in
+        try Data("[Desktop Entry]\n\(entry)\n".utf8).write(to: URL(filePath: "\(folders[0])/\(other).desktop"))
+        let desk = Desk(windows: [Self.window("saver")], classes: WindowClasses(folders: folders))
+        #expect(seen(desk, desktop: ["backup"]) == (isOwn ? "runs" : "gone"), "\(other)")
+      }
+    }
+    try withFolders(["Exec=python3 saver.py"]) { folders in
+      let desk = Desk(windows: [Self.window("python3")], classes: WindowClasses(folders: folders))
+      #expect(seen(desk, desktop: ["backup"]) == "gone")
+    }
   }
 
   @Test func `Another list keeps how an app was seen`() {

@@ -12,6 +12,15 @@ import Testing
     #expect(command("env A= \"\" b") == ["env", "A=", "", "b"])
   }
 
+  @Test(arguments: [
+    ("geary %U", "geary"), ("/usr/bin/flatpak run --branch=stable --command=geary org.gnome.Geary @@u %U @@", "geary"),
+    ("/usr/lib/mail/mail", "mail"), ("/", nil), ("%f", nil), ("flatpak run --command=/app/bin/mail x", "mail"),
+    ("flatpak run x", "flatpak"),
+  ])
+  func `A program has a name`(line: String, name: String?) {
+    #expect(DesktopEntry(text: "[Desktop Entry]\nExec=\(line)\n").program == name)
+  }
+
   @Test(arguments: ["", "%f", "sh -c \"open", "sh -c \"a\\"]) func `A line that is not well formed is no command`(
     line: String
   ) {

@@ -26,6 +26,8 @@ struct PendingCommit {
   /// The apps of which the engine learnt more.
   var learned: Set<AppID> = []
   var history = HistoryAdditions()
+  /// The apps of which the history forgets the openings that desktops showed; false for those that keep them after all.
+  var openingsForgotten: [AppID: Bool] = [:]
   /// The apps of which nothing is kept.
   var erased: Set<AppID> = []
   /// Whether the commit must survive a loss of power although nobody waits for it: a file is complete, or an app was
@@ -60,6 +62,7 @@ struct PendingCommit {
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
     history.append(HistoryAdditions(decision))
+    openingsForgotten.merge(decision.openingsForgotten) { _, later in later }
     erased.formUnion(decision.erased)
     work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
   }

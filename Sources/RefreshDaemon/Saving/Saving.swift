@@ -233,6 +233,7 @@ final class Saving: DecisionFollower {
   private func makeBatch() -> Batch {
     var batch = Batch(now: core.now, wallOffset: core.engine.wallOffset)
     (batch.history, batch.removed) = (pending.history, pending.erased)
+    batch.openingsForgotten = pending.openingsForgotten
     if pending.deviceChanged { batch.device = core.engine.device }
     for id in pending.changed { batch.states[id] = core.engine.state(of: id) }
     for id in pending.learned { batch.learned[id] = .some(core.engine.learned(of: id)) }

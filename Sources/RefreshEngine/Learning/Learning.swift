@@ -89,10 +89,14 @@ extension Engine {
       ceiling: max(0, now.duration(to: lastStart + app.maxStale).inMinutes), learningsInForce, policy.pins)
   }
 
-  /// Forgets what was learnt of an app (`refreshctl usage APP --forget`).
+  /// Forgets what was learnt of an app, and the openings that desktops showed, of which it may be the wrong app (`refreshctl
+  /// usage APP --forget`).
   mutating func forget(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id] else { return }
     apps.forget(id)
+    turn.decision.openingsForgotten[id] = true
+    // The end of an opening that is forgotten would be that of an older one.
+    if !app.isToldForeground { apps[id]?.isOpen = false }
     if isPlanned(app) { passNights(of: id, app, upTo: local(turn.now).day) }
     plan(id, at: turn.now)
     touch(id, &turn)

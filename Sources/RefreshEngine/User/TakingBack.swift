@@ -78,6 +78,7 @@ extension Engine {
     case .learned(let id, let learned, let planned):
       restore(learned, of: id, &turn)
       apps[id]?.state.planned = planned
+      turn.decision.openingsForgotten[id] = false
       change(id, &turn)
     case .app(let id, let state, let learned, let pushes):
       // A file that names it again has begun a new app.

@@ -1,11 +1,14 @@
 import Glibc
 import Systemd
 
-/// Whether somebody is there, as logind says of the user's display session: it is active, unlocked and not idle.
+/// Whether somebody is there, as logind says: the machine is awake, and the user's display session active, unlocked and not
+/// idle.
 ///
 /// Without logind, or without a display session, somebody counts as there.
 final class Attention {
   private static let service = "org.freedesktop.login1"
+  private static let path = "/org/freedesktop/login1"
+  private static let manager = "org.freedesktop.login1.Manager"
   private static let session = "org.freedesktop.login1.Session"
 
   private let bus: Bus
@@ -13,16 +16,23 @@ final class Attention {
   private var watch: BusWatch?
   private var question: BusCall?
   private var ownerListener: BusListener?
+  private var sleepListener: BusListener?
   private var userListener: BusListener?
   private var listener: BusListener?
   private var path: String?
   private var properties: [String: Bool] = [:]
+  /// Whether the machine goes to sleep, or sleeps.
+  private var isAsleep = false
 
   init(_ bus: Bus, changed: @escaping () -> Void) {
     (self.bus, self.changed) = (bus, changed)
     ownerListener = bus.listen(to: .ownerChanged(of: Self.service)) { [unowned self] values in
       forget()
       if values.count == 3, values[2].text?.isEmpty == false { findUser() }
+    }
+    let sleep = BusSignal(Self.service, path: Self.path, interface: Self.manager, name: "PrepareForSleep")
+    sleepListener = bus.listen(to: sleep) { [unowned self] values in
+      update { isAsleep = values.first?.boolean == true }
     }
     watch = bus.watch { [unowned self] state in
       forget()
@@ -32,13 +42,12 @@ final class Attention {
 
   /// Whether somebody may look at the desktop.
   var isThere: Bool {
-    properties["Active"] != false && properties["LockedHint"] != true && properties["IdleHint"] != true
+    !isAsleep && properties["Active"] != false && properties["LockedHint"] != true && properties["IdleHint"] != true
   }
 
   private func findUser() {
     let method = BusMethod(
-      Self.service, path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager", name: "GetUser",
-      arguments: [.uint32(getuid())])
+      Self.service, path: Self.path, interface: Self.manager, name: "GetUser", arguments: [.uint32(getuid())])
     question = bus.call(method) { [unowned self] answer in
       guard case .success(let values) = answer, let path = values.first?.text else { return }
       userListener = bus.listen(
@@ -72,21 +81,25 @@ final class Attention {
   }
 
   private func take(_ entries: [String: BusValue]) {
-    let before = isThere
-    for name in ["Active", "LockedHint", "IdleHint"] {
-      if let value = entries[name]?.boolean { properties[name] = value }
+    update {
+      for name in ["Active", "LockedHint", "IdleHint"] {
+        if let value = entries[name]?.boolean { properties[name] = value }
+      }
     }
-    if isThere != before { changed() }
   }
 
-  private func leaveSession() {
-    let before = isThere
-    (path, listener, properties) = (nil, nil, [:])
-    if isThere != before { changed() }
-  }
+  private func leaveSession() { update { (path, listener, properties) = (nil, nil, [:]) } }
 
   private func forget() {
     (question, userListener) = (nil, nil)
+    update { isAsleep = false }
     leaveSession()
+  }
+
+  /// Changes what is known, and tells of it if somebody is there now, or no longer.
+  private func update(_ change: () -> Void) {
+    let before = isThere
+    change()
+    if isThere != before { changed() }
   }
 }

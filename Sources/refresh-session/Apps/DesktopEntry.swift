@@ -55,6 +55,17 @@ struct DesktopEntry {
     return isQuoted || words.isEmpty ? nil : words
   }
 
+  /// The name of the program that `Exec` starts, within its sandbox if it is a Flatpak; nil if there is none.
+  var program: String? {
+    guard let command, let path = command.first else { return nil }
+    let name = Self.lastPart(of: path)
+    let option = "--command="
+    guard name == "flatpak", let inner = command.first(where: { $0.hasPrefix(option) }) else { return name }
+    return Self.lastPart(of: String(inner.dropFirst(option.count)))
+  }
+
+  private static func lastPart(of path: String) -> String? { path.split(separator: "/").last.map(String.init) }
+
   /// The names of the desktop files in a folder, sorted.
   static func files(in folder: String, most: Int) -> [String] {
     guard let directory = opendir(folder) else { return [] }

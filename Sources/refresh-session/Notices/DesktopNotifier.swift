@@ -4,7 +4,8 @@ import Systemd
 /// Shows notices on the user's desktop (Desktop Notifications Specification 1.2), with a button that opens the app, and one
 /// that pauses an app that is stale or failing.
 ///
-/// The desktop decides what is shown while the user does not want to be disturbed.
+/// While the desktop says that the user does not want to be disturbed, notices wait; see ``WaitingNotices``. A desktop that
+/// says nothing about it decides by itself what it shows.
 final class DesktopNotifier {
   private static let service = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
@@ -12,6 +13,8 @@ final class DesktopNotifier {
   private static let most = 64
   /// The longest that the desktop may take, with the start of its notification service, microseconds.
   private static let patience: Int64 = 20_000_000
+  /// The property of Plasma's service that is true while the user does not want to be disturbed.
+  private static let inhibited = "Inhibited"
 
   private struct Shown {
     let id: Int
@@ -31,9 +34,14 @@ final class DesktopNotifier {
   private var shown: [Shown] = []
   private var listeners: [BusListener] = []
   private var watch: BusWatch?
+  private let inhibition: BusObject
+  private var timer: TimerSource?
+  private var waiting = WaitingNotices()
 
-  init(_ bus: Bus, _ opener: AppOpener, _ journal: Journal) {
+  init(_ bus: Bus, _ opener: AppOpener, on loop: EventLoop, _ journal: Journal) throws(SystemdError) {
     (self.bus, self.opener, self.journal) = (bus, opener, journal)
+    inhibition = try BusObject(
+      Self.service, called: "the desktop", path: Self.path, interface: Self.service, wanted: [Self.inhibited], on: bus)
     func signal(_ name: String) -> BusSignal {
       BusSignal(Self.service, path: Self.path, interface: Self.service, name: name)
     }
@@ -45,10 +53,34 @@ final class DesktopNotifier {
     ]
     watch = bus.watch { [unowned self] _ in shown = [] }
     opener.onFailure = { [unowned self] in warn($0) }
+    timer = try loop.timer { [unowned self] in showWaiting() }
+    inhibition.onChange = { [unowned self] in showWaiting() }
   }
 
-  /// Shows a notice; a button opens the app, if the app has a desktop file, and another one pauses it where that helps.
+  /// Shows a notice, at once or when the user wants to be disturbed.
   func show(_ notice: Wire.DesktopNotice, pause: @escaping () -> Void) {
+    waiting.add(notice, at: EventLoop.bootMicroseconds(), pause: pause)
+    showWaiting()
+  }
+
+  /// Whether notices wait: the user does not want to be disturbed, or the desktop is being asked about that.
+  private var isWaiting: Bool {
+    switch inhibition.state {
+    case .asked: true
+    case .known(let properties): properties[Self.inhibited]?.boolean == true
+    case .absent, .silent: false
+    }
+  }
+
+  private func showWaiting() {
+    let ready = isWaiting ? waiting.takeOverdue(at: EventLoop.bootMicroseconds()) : waiting.takeAll()
+    for row in ready { handOver(row.notice, pause: row.pause) }
+    if let end = waiting.endsAt { timer?.arm(at: end, accuracy: 60_000_000) } else { timer?.disarm() }
+  }
+
+  /// Gives a notice to the desktop; a button opens the app, if the app has a desktop file, and another one pauses it where
+  /// that helps.
+  private func handOver(_ notice: Wire.DesktopNotice, pause: @escaping () -> Void) {
     guard calls.count < Self.most else {
       return warn("cannot show a notice of \(notice.app): the desktop does not answer")
     }

@@ -78,15 +78,15 @@ struct FollowedApps {
     return seen
   }
 
-  /// The apps that a window is of, by its own names, without regard to case, or by the class that a desktop file names; else
-  /// by its unit.
+  /// The apps that a window is of, by its own names, without regard to case, or by the class or the program that a desktop
+  /// file names; else by its unit, where that says more than these.
   private func indices(of window: OpenWindow, _ classes: WindowClasses) -> Set<Int> {
     var found: Set<Int> = []
     for name in window.names {
       found.formUnion(indices[name] ?? [])
       let small = name.lowercased()
       found.formUnion(smallIndices[small] ?? [])
-      if let id = classes.ids[small] { found.formUnion(indices[id] ?? []) }
+      if window.unit == nil, let id = classes.ids[small] { found.formUnion(indices[id] ?? []) }
     }
     guard found.isEmpty, let unit = window.unit else { return found }
     return Set(indices[unit] ?? [])

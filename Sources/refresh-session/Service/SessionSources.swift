@@ -23,7 +23,7 @@ final class SessionSources {
     units = UserUnits(userBus, changed: changed)
     names = BusNames(userBus, changed: changed)
     attention = Attention(systemBus, changed: changed)
-    notifier = DesktopNotifier(userBus, AppOpener(userBus, folders: settings.applications), journal)
+    notifier = try DesktopNotifier(userBus, AppOpener(userBus, folders: settings.applications), on: loop, journal)
     idleness =
       if let path = settings.wayland {
         try SeatIdleness(of: path, after: settings.idleAfter, on: loop, journal, changed: changed)
@@ -45,7 +45,7 @@ final class SessionSources {
   /// All that the session shows now.
   var desk: Desk {
     Desk(
-      running: units.running.union(names.owned), windows: windows.open.map(withUnit), classes: classes,
+      running: units.running.union(names.owned), windows: windows.open.map(identified), classes: classes,
       isThere: attention.isThere && idleness?.isIdle != true)
   }
 
@@ -53,10 +53,16 @@ final class SessionSources {
   var isSettled: Bool { units.isSettled && windows.isSettled }
 
   /// The window with the app of its unit, where its names are those of no app that is installed.
-  private func withUnit(_ window: OpenWindow) -> OpenWindow {
-    guard window.process > 0, !classes.know(window.names) else { return window }
+  ///
+  /// The name of an interpreter says less than the unit of an app that is installed, also where a desktop file claims it.
+  private func identified(_ window: OpenWindow) -> OpenWindow {
     var window = window
-    window.unit = ProcessUnit.desktopID(of: window.process)
+    let own = window.namesOfItsOwn
+    if classes.know(own) {
+      window.names = own
+    } else if let id = ProcessUnit.desktopID(of: window.process), !classes.know(window.names) || classes.know([id]) {
+      window.unit = id
+    }
     return window
   }
 }

@@ -11,14 +11,17 @@ struct OpenWindow: Hashable, Sendable {
   var isMinimised: Bool
   /// The process that opened it; 0 if it is not told.
   var process = 0
-  /// The desktop id in the name of the unit that its process is in, where its names say nothing; see ``ProcessUnit``.
+  /// The desktop id in the name of the unit that its process is in, where its names say less; see ``ProcessUnit``.
   var unit: String?
 
-  /// The desktop id of its app, as desktops find it: by a class that a desktop file names, by a desktop file of its own id, by
-  /// its unit, or else its own id.
+  /// The desktop id of its app, as desktops find it: by its unit where that decides, by a class or a program that a desktop
+  /// file names, or else its own id.
   func desktopID(_ classes: WindowClasses) -> String? {
-    names.lazy.compactMap { classes.ids[$0.lowercased()] }.first ?? unit ?? names.first
+    unit ?? names.lazy.compactMap { classes.ids[$0.lowercased()] }.first ?? names.first
   }
+
+  /// The names that are not those of an interpreter.
+  var namesOfItsOwn: [String] { names.filter { !WindowClasses.interpreters.contains($0.lowercased()) } }
 }
 
 extension OpenWindow {

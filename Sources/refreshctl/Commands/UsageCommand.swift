@@ -9,7 +9,7 @@ struct UsageCommand: ParsableCommand {
       by a fixed one.
       """)
 
-  @Flag(help: "Forget the learnt numbers, and learn them again.")
+  @Flag(help: "Forget the learnt numbers and the openings that desktops showed, and learn them again.")
   var forget = false
 
   @OptionGroup var arguments: AppArguments
