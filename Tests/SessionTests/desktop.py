@@ -16,6 +16,8 @@ from waiting import BOUND, Bound, wait_for
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BINARIES = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute()
+# The title of every window, which is nobody's business.
+TITLE = "Confidential letter"
 
 
 class User:
@@ -185,12 +187,28 @@ class Sway(Desktop):
     def window(self, id):
         """Opens a window, which has the focus then."""
         count = self.windows().count(id)
-        process = self.launch("foot", "-a", id, "sh", "-c", "while :; do sleep 1000; done")
+        process = self.launch("foot", "-a", id, "-T", TITLE, "sh", "-c", "while :; do sleep 1000; done")
         self.until(lambda: self.windows().count(id) > count, f"the window {id}", process)
         return process
 
     def focus(self, id):
         self.do(f'[app_id="{id}"] focus')
+
+    def close(self, id):
+        self.do(f'[app_id="{id}"] kill')
+
+    def leave(self):
+        """Shows a workspace without windows."""
+        self.do("workspace empty")
+
+    def come_back(self):
+        self.do("workspace 1")
+
+    def lock(self, is_locked=True):
+        if is_locked:
+            self.locker = self.launch("swaylock")
+        else:
+            self.locker.send_signal(signal.SIGUSR1)
 
     def crash(self):
         self.compositor.send_signal(signal.SIGKILL)
@@ -233,19 +251,30 @@ class X11(Desktop):
 
     def window(self, name):
         """Opens a window, which has the focus then."""
-        process = self.launch("xterm", "-class", name, "-name", name, "-e", "sh", "-c", "while :; do sleep 1000; done")
+        names = ["-class", name, "-name", name, "-title", TITLE]
+        process = self.launch("xterm", *names, "-e", "sh", "-c", "while :; do sleep 1000; done")
         self.until(lambda: f"{name}.{name}" in self.run("wmctrl", "-lx"), f"the window {name}", process)
         return process
 
     def focus(self, name):
         self.run("wmctrl", "-xa", name)
 
+    def close(self, name):
+        self.run("wmctrl", "-xc", name)
+
+    def leave(self):
+        """Shows the desktop in place of the windows."""
+        self.run("wmctrl", "-k", "on")
+
+    def come_back(self):
+        self.run("wmctrl", "-k", "off")
+
 
 def gtk_window(id):
     """The command for a window of GTK, which has an id."""
     text = (
         "imports.gi.versions.Gtk = '4.0'; const { GLib, Gtk } = imports.gi; GLib.set_prgname(ARGV[0]); Gtk.init();"
-        "new Gtk.Window({ title: 'secret' }).present(); new GLib.MainLoop(null, false).run();"
+        f"new Gtk.Window({{ title: '{TITLE}' }}).present(); new GLib.MainLoop(null, false).run();"
     )
     return ["gjs", "-c", text, id]
 
@@ -262,6 +291,14 @@ class BusDesktop(Desktop):
         self.variables = {"DBUS_SESSION_BUS_ADDRESS": address, "DBUS_SYSTEM_BUS_ADDRESS": address}
         self.until(lambda: self.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId"), "the bus")
         self.start()
+
+    def lock(self, is_locked=True):
+        """Has logind say that the session is locked, or no longer; a logind for tests, which starts at the first call."""
+        logind = "org.freedesktop.login1"
+        if not self.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetNameOwner", "s", logind):
+            self.launch("/usr/bin/python3", pathlib.Path(__file__).with_name("logind.py"))
+        word = str(is_locked).lower()
+        self.until(lambda: self.call(logind, "/session", "org.example.User", "Lock", "b", word), "logind")
 
     def call(self, *words):
         """The reply of a method; nothing if it fails."""
@@ -283,6 +320,9 @@ class BusDesktop(Desktop):
 class KWin(BusDesktop):
     """KWin without a screen, as Plasma on Wayland has it."""
 
+    # Whether every client may use every protocol.
+    is_open = False
+
     def start(self):
         program = self.runtime / "kwin_wayland"
         if not program.exists():
@@ -293,6 +333,7 @@ class KWin(BusDesktop):
         self.compositor = self.launch(
             program, "--virtual", "--width", "800", "--height", "600", "--socket", self.socket, "--no-lockscreen",
             "--no-global-shortcuts", "--no-kactivities", QT_NO_XDG_DESKTOP_PORTAL="1",
+            **({"KWIN_WAYLAND_NO_PERMISSION_CHECKS": "1"} if self.is_open else {}),
         )  # fmt: skip
         self.variables = {**variables, "WAYLAND_DISPLAY": self.socket}
         self.until(lambda: self.has_script("none") is False, "KWin", self.compositor)
@@ -313,12 +354,21 @@ class KWin(BusDesktop):
         [number] = self.script("loadScript", "ss", str(path), "test")["data"]
         assert self.call("org.kde.KWin", f"/{number}", "org.kde.kwin.Script", "run") is not None
 
+    def client(self, id):
+        return f'workspace.clientList().find(client => String(client.resourceClass) === "{id}")'
+
     def focus(self, id):
-        self.do(f'workspace.activeClient = workspace.clientList().find(c => String(c.resourceClass) === "{id}");')
+        self.do(f"workspace.activeClient = {self.client(id)};")
+
+    def close(self, id):
+        self.do(f"{self.client(id)}.closeWindow();")
 
     def leave(self):
         """Shows a desktop without windows."""
         self.do('if (workspace.desktops < 2) workspace.createDesktop(1, "empty"); workspace.currentDesktop = 2;')
+
+    def come_back(self):
+        self.do("workspace.currentDesktop = 1;")
 
 
 class Gnome(BusDesktop):
@@ -380,6 +430,9 @@ class Gnome(BusDesktop):
 
     def focus(self, id):
         self.do(f"{self.windows(id)}.at(-1).activate(global.get_current_time())")
+
+    def close(self, id):
+        self.do(f"{self.windows(id)}.at(-1).delete(global.get_current_time())")
 
     def leave(self):
         """Shows the overview, in which no window has the focus."""

@@ -1,4 +1,7 @@
-"""Opens windows of one class on the X server, as `many_windows.py CLASS COUNT`, and keeps them."""
+"""Opens windows of one class on the X server, as `many_windows.py CLASS COUNT`, and keeps them.
+
+With `briefly` after these it destroys each at once, and ends.
+"""
 
 import ctypes
 import signal
@@ -19,5 +22,9 @@ for _ in range(int(sys.argv[2])):
     window = ctypes.c_ulong(X11.XCreateSimpleWindow(display, root, 0, 0, 50, 50, 0, 0, 0))
     X11.XSetClassHint(display, window, ctypes.byref(ClassHint(name, name)))
     X11.XMapWindow(display, window)
+    if sys.argv[3:]:
+        X11.XSync(display, 0)
+        X11.XDestroyWindow(display, window)
 X11.XSync(display, 0)
-signal.pause()
+if not sys.argv[3:]:
+    signal.pause()

@@ -1,30 +1,6 @@
 """Apps that signal nothing, under GNOME Shell: their phases follow the windows that our extension tells of."""
 
-from test_sway import MAIL, TODO, desktops, phases  # noqa: F401
-
-
-def test_the_phase_follows_the_focus(house, gnome, session, phases):  # noqa: F811
-    gnome.enable()
-    session.begin(gnome)
-    mail = gnome.window("mail")
-    phases.expect(MAIL, "foreground")
-    desk = desktops(house, lambda desk: True)
-    assert (desk["windows"], desk.get("remedy")) == ("gnome", None)
-    todo = gnome.window("todo")
-    phases.expect(MAIL, "background")
-    phases.expect(TODO, "foreground")
-    gnome.focus("mail")
-    phases.expect(TODO, "background")
-    phases.expect(MAIL, "foreground")
-    gnome.leave()
-    phases.expect(MAIL, "background")
-    gnome.come_back()
-    phases.expect(MAIL, "foreground")
-    gnome.end(todo)
-    desktops(house, lambda desk: desk["running"] == [MAIL] and desk["front"] == [MAIL])
-    gnome.end(mail)
-    phases.expect(MAIL, "background")
-    desktops(house, lambda desk: desk["running"] == [])
+from test_sway import MAIL, desktops, phases  # noqa: F401
 
 
 def test_status_says_how_to_enable_the_extension(house, gnome, session, phases):  # noqa: F811

@@ -1,12 +1,14 @@
 """Apps that signal nothing, under KWin: their phases follow the windows that a script in it tells of."""
 
 import os
+import pathlib
 import signal
 import subprocess
+import sys
 
 from desktop import BINARIES, USER
 from test_sway import MAIL, TODO, desktops, phases  # noqa: F401
-from waiting import Bound
+from waiting import BOUND, Bound
 
 SCRIPT = "refresh-session"
 
@@ -14,29 +16,6 @@ SCRIPT = "refresh-session"
 def bus_of(kwin):
     """The variables of a session that sees KWin on the bus only, and so waits for no answer of its display."""
     return {name: text for name, text in kwin.variables.items() if name != "WAYLAND_DISPLAY"}
-
-
-def test_the_phase_follows_the_focus(house, kwin, session, phases):  # noqa: F811
-    session.begin(kwin)
-    mail = kwin.window("mail")
-    phases.expect(MAIL, "foreground")
-    desk = desktops(house, lambda desk: True)
-    assert (desk["windows"], desk.get("remedy")) == ("kwin", None)
-    todo = kwin.window("todo")
-    phases.expect(MAIL, "background")
-    phases.expect(TODO, "foreground")
-    kwin.focus("mail")
-    phases.expect(TODO, "background")
-    phases.expect(MAIL, "foreground")
-    kwin.leave()
-    phases.expect(MAIL, "background")
-    kwin.focus("mail")
-    phases.expect(MAIL, "foreground")
-    kwin.end(todo)
-    desktops(house, lambda desk: desk["running"] == [MAIL] and desk["front"] == [MAIL])
-    kwin.end(mail)
-    phases.expect(MAIL, "background")
-    desktops(house, lambda desk: desk["running"] == [])
 
 
 def test_ten_windows_passed_in_a_moment_are_not_looked_at(house, kwin, session, phases):  # noqa: F811
@@ -116,6 +95,20 @@ def test_nobody_is_there_after_a_time_without_input(house, kwin, session, phases
     # A compositor that is gone says nothing of its user any more.
     kwin.crash()
     desktops(house, lambda desk: desk["is_watched"])
+
+
+def test_somebody_is_there_again_with_the_first_movement_of_the_pointer(house, kwin, session):
+    kwin.crash()
+    kwin.is_open = True
+    kwin.start()
+    session.begin(kwin, "--idle-after", "3")
+    kwin.window("mail")
+    desktops(house, lambda desk: not desk["is_watched"])
+    pointer = kwin.launch(sys.executable, pathlib.Path(__file__).with_name("pointer.py"))
+    desk = desktops(house, lambda desk: desk["is_watched"])
+    assert desk["running"] == [MAIL]
+    desktops(house, lambda desk: desk["front"] == [MAIL])
+    assert pointer.wait(BOUND) == 0
 
 
 def test_a_kwin_that_runs_the_script_late_is_believed(house, kwin, session, phases):  # noqa: F811

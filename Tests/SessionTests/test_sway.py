@@ -45,26 +45,6 @@ def desktops(house, of):
     return found[0]
 
 
-def test_the_phase_follows_the_focus(house, sway, session, phases):
-    session.begin(sway)
-    sway.window("mail")
-    phases.expect(MAIL, "foreground")
-    shown = house.show(MAIL)
-    assert (shown["phase"], shown["foreground_interval"]["in_force_us"]) == ("foreground", 3_600_000_000)
-    todo = sway.window("todo")
-    phases.expect(MAIL, "background")
-    phases.expect(TODO, "foreground")
-    sway.focus("mail")
-    phases.expect(TODO, "background")
-    phases.expect(MAIL, "foreground")
-    sway.do("workspace empty")
-    phases.expect(MAIL, "background")
-    sway.do("workspace 1")
-    phases.expect(MAIL, "foreground")
-    sway.end(todo)
-    assert desktops(house, lambda desk: desk["running"] == [MAIL])["front"] == [MAIL]
-
-
 def test_two_windows_of_one_app_count_as_one(house, sway, session, phases):
     session.begin(sway)
     first = sway.window("mail")
@@ -102,6 +82,17 @@ def test_windows_that_vanish_in_a_burst_leave_nothing_in_front(house, sway, sess
     phases.expect(TODO, "background")
     desk = desktops(house, lambda desk: desk["running"] == [])
     assert (desk["windows"], desk["front"]) == ("wlr", [])
+
+
+def test_a_window_with_the_name_of_its_program_is_of_the_app_that_has_it(house, sway, session, phases):
+    """As those of Geary are, whose id is org.gnome.Geary."""
+    folder = session.runtime / "data/applications"
+    folder.mkdir(parents=True)
+    (folder / "mail.desktop").write_text("[Desktop Entry]\nType=Application\nName=Mail\nExec=/usr/bin/letters %U\n")
+    session.begin(sway)
+    sway.window("letters")
+    phases.expect(MAIL, "foreground")
+    assert session.list(sway).stdout.splitlines() == ["ID    SEEN AS", "mail  window in front"]
 
 
 def test_a_window_is_seen_longer_than_the_program_that_opened_it(house, sway, session, phases):
