@@ -1,4 +1,4 @@
-"""One story of two apps that signal nothing, on each desktop: their phases follow what the user does with their windows."""
+"""A story of two apps that signal nothing, on each desktop: their phases follow what the user does with their windows."""
 
 import time
 
