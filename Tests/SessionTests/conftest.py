@@ -11,7 +11,8 @@ import pytest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "DaemonTests")]
 
-from desktop import USER, Gnome, KWin, Session, Sway, X11  # noqa: E402
+from bus_desktops import Gnome, KWin  # noqa: E402
+from desktop import USER, Session, Sway, X11  # noqa: E402
 from program import Program  # noqa: E402
 from stage import bounded, daemon, scratch  # noqa: E402, F401
 
