@@ -61,7 +61,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 def completed(*words):
-    """What bash completes, and the milliseconds of the fastest of 20 tries, because other work may delay the others."""
+    """The words that bash completes, and the milliseconds of the fastest of 20 tries, as other work may delay the rest."""
     lines = done("bash", "--norc", "-c", COMPLETE, "bash", *words).splitlines()
     return [line for line in lines[20:] if line], min(map(int, lines[:20])) / 1000
 

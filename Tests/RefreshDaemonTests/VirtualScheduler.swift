@@ -61,7 +61,7 @@ class VirtualScheduler: Scheduler {
 
   /// Lets time pass, and runs what is due in order of time.
   func run(for span: Duration) {
-    let end = microseconds + span.components.seconds * 1_000_000
+    let end = microseconds + span.inMicroseconds
     while true {
       while let job = nextJob() { job() }
       guard let next, next <= end else { break }

@@ -119,7 +119,7 @@ class Life:
                 self.refreshctl("background", app)
 
     def refreshctl(self, *words: str) -> str:
-        """What a terminal shows: `run` tells its progress on standard error."""
+        """The text that a terminal shows: `run` tells its progress on standard error."""
         return subprocess.run(
             [self.programs / "refreshctl", *words], env=self.environment, check=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=60,

@@ -5,7 +5,7 @@ import RefreshAPI
 /// The wait is bounded, because a user may leave that switch off for days. The desktop then has the notice in its list.
 struct WaitingNotices {
   /// A notice, and what its button does.
-  struct Row {
+  struct PostponedNotice {
     var notice: Wire.DesktopNotice
     var pause: () -> Void
     /// Since when a notice of this app and kind waits, boot clock.
@@ -18,7 +18,7 @@ struct WaitingNotices {
   static let longest: Int64 = 3_600_000_000
 
   /// In the order in which they came.
-  private var rows: [Row] = []
+  private var rows: [PostponedNotice] = []
 
   /// When the first of them has waited for long enough, boot clock; nil while none waits.
   var endsAt: Int64? { rows.first.map { $0.since + Self.longest } }
@@ -28,18 +28,18 @@ struct WaitingNotices {
     if let place = rows.firstIndex(where: { ($0.notice.app, $0.notice.kind) == (notice.app, notice.kind) }) {
       (rows[place].notice, rows[place].pause) = (notice, pause)
     } else {
-      rows.append(Row(notice: notice, pause: pause, since: now))
+      rows.append(PostponedNotice(notice: notice, pause: pause, since: now))
     }
   }
 
   /// Takes out all of them.
-  mutating func takeAll() -> [Row] {
+  mutating func takeAll() -> [PostponedNotice] {
     defer { rows = [] }
     return rows
   }
 
   /// Takes out those that have waited for long enough at an instant, boot clock, and the oldest of too many.
-  mutating func takeOverdue(at now: Int64) -> [Row] {
+  mutating func takeOverdue(at now: Int64) -> [PostponedNotice] {
     let overdue = rows.prefix { $0.since + Self.longest <= now }.count
     let count = max(overdue, rows.count - Self.most)
     defer { rows.removeFirst(count) }
