@@ -92,6 +92,9 @@ import Testing
     later.history.droppedPushes = dropped
     let both = later.following(earlier)
     #expect(both.history.droppedPushes == dropped)
+    var erased = Batch(.morning)
+    erased.removed = [todo]
+    #expect(erased.following(both).history == HistoryAdditions())
     #expect(both.history.waits == (401...1_400).map { .made($0, of: todo) })
     #expect(both.device == one)
     #expect(Batch(.morning, device: two).following(both).device == two)
