@@ -206,7 +206,9 @@ public final class Connection {
   func endTurn() {
     isTaking = false
     if state == .ended { return }
+    let start = monotonicNanoseconds()
     flush()
+    server?.spent(since: start, on: self)
     finishTurn()
   }
 
