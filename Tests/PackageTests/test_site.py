@@ -77,5 +77,6 @@ def test_the_search_knows_every_page(site):
 def test_the_first_page_has_a_real_session(site):
     page = (site / "index.html").read_text()
     assert re.search(r"It is opened around 1[12]:\d\d on weekdays", " ".join(page.split()))
+    assert re.search(r"org\.example\.mirror: new data after \d+ ms", page)
     assert "planned" in (site / "timeline.svg").read_text()
     assert "{{" not in page

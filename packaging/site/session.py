@@ -119,9 +119,11 @@ class Life:
                 self.refreshctl("background", app)
 
     def refreshctl(self, *words: str) -> str:
+        """Prints of a command as a terminal shows them: `run` tells its progress on standard error."""
         return subprocess.run(
-            [self.programs / "refreshctl", *words], env=self.environment, check=True, capture_output=True, text=True, timeout=60
-        ).stdout
+            [self.programs / "refreshctl", *words], env=self.environment, check=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, timeout=60,
+        ).stdout  # fmt: skip
 
 
 if __name__ == "__main__":

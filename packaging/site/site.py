@@ -118,13 +118,16 @@ class Site:
     def manual(self) -> None:
         rows = []
         for name, path in self.pages_of_manual.items():
-            body = subprocess.run(["mandoc", "-T", "html", "-O", "fragment", path], check=True, capture_output=True, text=True).stdout
+            mandoc = ["mandoc", "-T", "html", "-O", "fragment"]
+            body = subprocess.run(mandoc, check=True, input=spaced(path.read_text()), capture_output=True, text=True).stdout
+            body = re.sub(r"<table class=\"(head|foot)\">.*?</table>", "", body, flags=re.DOTALL)
             title, _, section = name.rpartition(".")
             about = re.search(r'id="NAME">.*?<p class="Pp">(.*?)</p>', body, re.DOTALL)
             about = re.sub(r"<[^>]*>|\s+", " ", about[1]).partition(" - ")[2].strip() if about else ""
             file = f"{title}.{section}"
             rows.append((section, f'<li><a href="{file}.html">{title}({section})</a> {about}</li>'))
-            words = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
+            words = re.sub(r"</?[abi]\b[^>]*>", "", body.partition("</section>")[2])
+            words = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", words)))
             self.index.append([f"{title}({section})", html.unescape(about), f"{file}.html", words])
             self.write(file, f"{title}({section})", f'<div class="manual"><h1>{title}({section})</h1>{self.linked(body)}</div>')
         titles = {"1": "Commands", "5": "Files", "7": "How it decides", "8": "Daemons"}
@@ -136,7 +139,6 @@ class Site:
 
     def linked(self, body: str) -> str:
         """References such as refreshd(8) as links, if the page is there."""
-        body = re.sub(r"<table class=\"(head|foot)\">.*?</table>", "", body, flags=re.DOTALL)
 
         def link(found: re.Match) -> str:
             page = f"{found[1]}.{found[2]}"
@@ -163,7 +165,8 @@ class Site:
     def write(self, name: str, title: str, body: str, aside: str = "") -> None:
         whole = title if name == "index" else f"{html.escape(title)} · refreshd"
         frame = (HERE / "frame.html").read_text()
-        for place, text in {"title": whole, "navigation": navigation(name), "body": body, "contents": aside}.items():
+        body = breakable(body.replace("</h1>", f"</h1>{aside}", 1))
+        for place, text in {"title": whole, "navigation": navigation(name), "body": body}.items():
             frame = frame.replace(f"@{place}@", text)
         (self.directory / f"{name}.html").write_text(frame)
 
@@ -197,7 +200,7 @@ def contents(tokens) -> str:
 
 
 def stacked(body: str) -> str:
-    """Tables whose cells know the heads of their columns, so that a phone shows a row as a block."""
+    """Tables whose cells know the heads of their columns, so that a phone shows a row as a block, in boxes that scroll."""
 
     def table(found: re.Match) -> str:
         heads = [re.sub(r"<[^>]*>", "", head) for head in re.findall(r"<th[^>]*>(.*?)</th>", found[0], re.DOTALL)]
@@ -208,9 +211,26 @@ def stacked(body: str) -> str:
             column[0] += 1
             return f'<td data-head="{head}"{inner[1]}>'
 
-        return re.sub(r"<td([^>]*)>", cell, found[0])
+        return f"<div class=table>{re.sub(r'<td([^>]*)>', cell, found[0])}</div>"
 
     return re.sub(r"<table>.*?</table>", table, body, flags=re.DOTALL)
+
+
+def spaced(page: str) -> str:
+    """A manual page whose examples keep their empty lines, which mandoc leaves out of its HTML."""
+    example = re.compile(r"^\.nf$.*?^\.fi$", re.MULTILINE | re.DOTALL)
+    return example.sub(lambda found: found[0].replace("\n\n", "\n.sp\n"), page)
+
+
+def breakable(body: str) -> str:
+    """Text whose paths break at a slash, and whose words do not, as browsers do it, at their hyphens: --user, refresh-push."""
+
+    def words(found: re.Match) -> str:
+        text = re.sub(r"(?<=[\w.])/(?=\w)", "/<wbr>", found[0])
+        return re.sub(r"(?<![\w&-])(?=[\w-]*-\w)[\w-]{2,24}(?![\w-])", r"<span class=word>\g<0></span>", text)
+
+    parts = re.split(r"(<pre.*?</pre>)", body, flags=re.DOTALL)
+    return "".join(part if part.startswith("<pre") else re.sub(r"(?<=>)[^<]+", words, part) for part in parts)
 
 
 def plain(token) -> str:
