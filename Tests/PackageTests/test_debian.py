@@ -46,6 +46,47 @@ def test_the_pages_and_completions_are_found(packages):
     assert Path("/usr/share/bash-completion/completions/refreshctl").exists()
 
 
+COMPLETE = """
+source /usr/share/bash-completion/completions/refreshctl
+COMP_WORDS=(refreshctl "$@") COMP_CWORD=$# COMP_LINE="refreshctl $*" COMP_TYPE=9 COMP_KEY=9
+COMP_POINT=${#COMP_LINE} complete=$(complete -p refreshctl | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+for try in {1..20}; do
+  COMPREPLY=() began=$EPOCHREALTIME
+  $complete refreshctl "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+  ended=$EPOCHREALTIME
+  echo $((${ended/./} - ${began/./}))
+done
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def completed(*words):
+    """The words that bash completes, and the milliseconds of the fastest of 20 tries, because other work may delay the others."""
+    lines = done("bash", "--norc", "-c", COMPLETE, "bash", *words).splitlines()
+    return [line for line in lines[20:] if line], min(map(int, lines[:20])) / 1000
+
+
+@pytest.mark.bound(120)
+def test_every_kind_of_word_is_completed_within_50_ms(packages, tmp_path):
+    ids = [f"org.example.app{number}" for number in range(100)]
+    for id in ids:
+        (APPS / f"{id}.toml").write_text(f'id = "{id}"\nbackground_interval = "never"\n[[task]]\nrun = ["true"]\n')
+    done("refreshctl", "reload")
+    url = "http://127.0.0.1:9/"
+    done("refreshctl", "download", ids[0], url, "--to", str(tmp_path / "file"), "--session", "night-pictures")
+    expected = {
+        ("why", "org.ex"): ids, ("cancel-transfer", ""): ["1"], ("transfers", "--session", "ni"): ["night-pictures"],
+        ("adopt", "apt-daily.t"): ["apt-daily.timer"], ("timel",): ["timeline"],
+    }  # fmt: skip
+    for words, found in expected.items():
+        answer, took = completed(*words)
+        assert (sorted(answer), took < 50) == (sorted(found), True), (words, answer, took)
+    done("systemctl", "stop", "refreshd.socket", "refreshd.service")
+    for words in list(expected)[:3]:
+        answer, took = completed(*words)
+        assert (answer, took < 50) == ([], True), (words, answer, took)
+
+
 def test_the_smoke_test_of_the_package_passes(packages):
     done("sh", str(ROOT / "debian/tests/smoke"))
 

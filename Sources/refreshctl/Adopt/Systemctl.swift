@@ -42,8 +42,9 @@ struct Systemctl {
 
   /// All timers that are loaded or have a file; templates apart.
   func timers() throws(Failure) -> [String] {
-    let loaded = try output(["list-units", "--type=timer", "--all", "--plain", "--no-legend"])
-    let files = try output(["list-unit-files", "--type=timer", "--no-legend"])
+    // A pattern and not a type, for which the service manager would read the files of all units.
+    let loaded = try output(["list-units", "--all", "--plain", "--no-legend", "*.timer"])
+    let files = try output(["list-unit-files", "--no-legend", "*.timer"], mayFindNothing: true)
     let names = (loaded + "\n" + files).split(separator: "\n").compactMap { $0.split(separator: " ").first }
     return Set(names.map(String.init)).filter { $0.hasSuffix(".timer") && !$0.contains("@.") }.sorted()
   }
@@ -73,8 +74,9 @@ struct Systemctl {
     return Int64(timegm(&fields)) + clock[0] * 3600 + clock[1] * 60 + clock[2]
   }
 
-  private func output(_ arguments: [String]) throws(Failure) -> String {
+  private func output(_ arguments: [String], mayFindNothing: Bool = false) throws(Failure) -> String {
     let answer = try capture(["systemctl"] + (isUser ? ["--user"] : []) + ["--no-pager"] + arguments)
+    if mayFindNothing, answer.status == 1, answer.output.isEmpty, answer.errors.isEmpty { return "" }
     guard answer.status == 0 else {
       throw Self.failure((["systemctl"] + (isUser ? ["--user"] : []) + arguments).joined(separator: " "), answer)
     }
