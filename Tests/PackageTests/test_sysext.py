@@ -3,13 +3,16 @@
 `make test-package` runs this file; it needs the extension and a booted systemd, so `make test` leaves it out.
 """
 
+import os
+import re
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
-TREE = Path(__file__).resolve().parents[2] / ".build/sysext/refreshd"
+EXTENSION = Path(__file__).resolve().parents[2] / ".build/sysext"
 
 
 def done(*words):
@@ -18,22 +21,42 @@ def done(*words):
     return result.stdout
 
 
-@pytest.fixture
-def merged():
-    shutil.copytree(TREE, "/var/lib/extensions/refreshd", symlinks=True)
+def loop_devices():
+    """Devices that the throwaway machine has not, and that show the image's file as a disk."""
+    control = re.search(r"^ *(\d+) loop-control$", Path("/proc/misc").read_text(), re.MULTILINE)
+    if not control:
+        pytest.skip("the kernel has no loop devices")
+    nodes = {"loop-control": (stat.S_IFCHR, 10, int(control[1]))}
+    nodes |= {f"loop{number}": (stat.S_IFBLK, 7, number) for number in range(64)}
+    for name, (kind, major, minor) in nodes.items():
+        if not Path("/dev", name).exists():
+            os.mknod(f"/dev/{name}", kind | 0o600, os.makedev(major, minor))
+
+
+@pytest.fixture(params=["image", "folder"])
+def merged(request):
+    extensions = Path("/var/lib/extensions")
+    extensions.mkdir(exist_ok=True)
+    if request.param == "image":
+        loop_devices()
+        shutil.copy(EXTENSION / "refreshd.raw", extensions)
+    else:
+        shutil.copytree(EXTENSION / "refreshd", extensions / "refreshd", symlinks=True)
     done("systemd-sysext", "merge")
     done("systemd-sysusers")
     done("systemctl", "daemon-reload")
     yield
     subprocess.run(["systemctl", "stop", "refreshd.socket", "refreshd.service"], check=True)
     done("systemd-sysext", "unmerge")
+    done("rm", "-r", *map(str, extensions.iterdir()), "/var/lib/refreshd")
+    shutil.rmtree("/etc/refreshd", ignore_errors=True)
 
 
 def test_the_extension_starts_and_works_without_configuration(merged):
     assert not Path("/etc/refreshd").exists()
-    for target in ("sockets.target", "multi-user.target"):
-        assert "refreshd" in done("systemctl", "show", "-p", "Wants", target)
-    done("systemctl", "start", "refreshd.socket", "refreshd.service")
+    assert "refreshd.socket" in done("systemctl", "show", "-p", "Wants", "sockets.target")
+    done("systemctl", "start", "multi-user.target")
+    assert done("systemctl", "is-active", "refreshd.socket", "refreshd.service").split() == ["active", "active"]
     assert "All is well" in done("refreshctl", "status")
     apps = Path("/etc/refreshd/apps.d")
     apps.mkdir(parents=True)
