@@ -15,6 +15,8 @@
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
 #   make repeat     build the committed source again in another folder, and compare the packages
 #   make test-clean  install, use, upgrade, remove and purge the package in a clean Debian
+#   make test-lintian  hold the packages against the lintian of Debian 13
+#   make test-rpm   install, upgrade and remove RPM packages in a throwaway machine, with the macros of systemd
 #   make test-container  build the container's image on that Debian, and refresh an app in it
 #   make site       render docs/ and the manual pages as static HTML in .build/site
 #   make uninstall  remove what install put there; configuration and state stay
@@ -55,7 +57,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   sway swaylock foot xvfb openbox python3-xdg xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: repeat site test-clean test-container format check-format build-setup test-setup json-schema
+.PHONY: repeat site test-rpm test-clean test-lintian test-container format check-format build-setup test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -137,7 +139,7 @@ SHELLS := bash-completion/completions/refreshctl zsh/$(ZSH_FUNCTIONS)/_refreshct
 # Copies what `release` and `pages` have made.
 install-files:
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(SYSTEM_UNITS) $(PREFIX)/lib/systemd/user \
-	  $(PREFIX)/lib/systemd/catalog $(PREFIX)/lib/systemd/system-preset $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
+	  $(addprefix $(PREFIX)/lib/systemd/,catalog system-preset user-preset) $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
 	  $(addprefix $(PREFIX)/share/,doc/refreshd/examples doc/refreshd/docs metainfo $(dir $(SHELLS)) man/man1 man/man5 man/man7 \
 	  man/man8) $(PREFIX)/libexec/refreshd)
 	install $(STRIP) -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
@@ -151,7 +153,8 @@ install-files:
 	install -m 644 systemd/refresh-session.desktop $(DESTDIR)/etc/xdg/autostart
 	packaging/gnome/make $(DESTDIR)$(PREFIX)/share/gnome-shell/extensions
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
-	install -m 644 systemd/90-refreshd.preset $(DESTDIR)$(PREFIX)/lib/systemd/system-preset
+	for manager in system user; do \
+	  install -m 644 systemd/$$manager/90-refreshd.preset $(DESTDIR)$(PREFIX)/lib/systemd/$$manager-preset || exit 1; done
 	install -m 644 packaging/org.refreshd.refreshd.metainfo.xml $(DESTDIR)$(PREFIX)/share/metainfo
 	install -m 644 systemd/sysusers.d/* $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
@@ -166,7 +169,7 @@ install-files:
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(SYSTEM_UNITS)/,$(UNITS)) \
 	  $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,$(addprefix user/,$(UNITS) refresh-session.service) catalog/refreshd.catalog \
-	  system-preset/90-refreshd.preset) $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
+	  system-preset/90-refreshd.preset user-preset/90-refreshd.preset) $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
 	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) metainfo/org.refreshd.refreshd.metainfo.xml man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
 	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8 \
 	  man/man8/refresh-session.8) $(DESTDIR)/etc/xdg/autostart/refresh-session.desktop
@@ -207,18 +210,32 @@ repeat: deb
 	$(MAKE) -C $(AGAIN) deb
 	packaging/compare .build/deb $(AGAIN)/.build/deb
 
-# A clean Debian, made once from the mirror of this machine, with what the package depends on; nothing is written to it.
-CLEAN := .build/clean
-CLEAN_PACKAGES := systemd-sysv,dbus,libpam-systemd,man-db,ca-certificates,libcurl4,libsqlite3-0,libssl3,libstdc++6,libsystemd0,zlib1g
+# The RPM packages' scriptlets, with systemd's own macros, which Debian's source of systemd has.
+test-rpm: pages test-setup
+	@test -d .build/systemd-rpm/noarch || packaging/rpm/systemd .build/systemd-rpm
+	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider Tests/PackageTests/test_rpm.py
 
-$(CLEAN):
-	@demo/need debootstrap
-	debootstrap --variant=minbase --include=$(CLEAN_PACKAGES) \
-	  $$(. /etc/os-release && echo $$VERSION_CODENAME) $@.part $(MIRROR)
+# A clean Debian (SUITE=trixie is Debian 13), made once, with what the package depends on, and one with lintian of Debian 13;
+# nothing is written to them.
+SUITE := $(shell . /etc/os-release && echo $$VERSION_CODENAME)
+CLEAN := .build/clean-$(SUITE)
+LINTIAN := .build/lintian-trixie
+ROOT_PACKAGES := systemd-sysv,dbus,libpam-systemd,man-db,ca-certificates,libcurl4,libsqlite3-0,libssl3,libstdc++6,libsystemd0,zlib1g
+$(LINTIAN): ROOT_PACKAGES := systemd-sysv,dbus,lintian
+
+$(CLEAN) $(LINTIAN):
+	@demo/need mmdebstrap
+	rm -rf $@.part
+	mmdebstrap --variant=minbase --include=$(ROOT_PACKAGES) $(lastword $(subst -, ,$@)) $@.part $(MIRROR)
 	mv $@.part $@
 
 test-clean: deb $(CLEAN)
 	Tests/with-systemd -r $(CLEAN) -b $(CURDIR) -- sh -euc 'exec Tests/PackageTests/clean-machine .build/deb/refreshd_*.deb'
+
+# As another user, because lintian warns root.
+test-lintian: deb $(LINTIAN)
+	Tests/with-systemd -r $(LINTIAN) -b $(CURDIR) -- setpriv --reuid=nobody --regid=nogroup --clear-groups env -C / \
+	  lintian --no-cfg -EIL +pedantic --fail-on error,warning,pedantic $(CURDIR)/.build/deb/refreshd_*.changes
 
 test-container: deb $(CLEAN)
 	@demo/need buildah

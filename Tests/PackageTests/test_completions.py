@@ -6,6 +6,7 @@ import pty
 import select
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -89,14 +90,14 @@ def test_bash_completes_the_numbers_and_sessions_of_transfers(daemon, script, en
 
 
 def test_bash_completes_timers(script, environment, scratch):
-    """A systemctl of the test knows the timers, because no service manager runs where these tests do."""
-    (scratch / "bin").mkdir()
-    (scratch / "bin/systemctl").write_text(
-        '#!/bin/sh\ncase "$*" in *--user*) echo mbsync.timer ;; *) echo apt-daily.timer; echo fstrim.timer ;; esac\n')
-    (scratch / "bin/systemctl").chmod(0o755)
-    environment["PATH"] = f"{scratch}/bin:{environment['PATH']}"
-    assert bash("adopt apt", script, environment) == ["apt-daily.timer"]
+    folder = scratch / ".config/systemd/user"
+    folder.mkdir(parents=True)
+    for name in ("mbsync.timer", "mbsync@.timer", "mbsync.service"):
+        (folder / name).touch()
     assert bash("adopt --user mb", script, environment) == ["mbsync.timer"]
+    assert bash("adopt mb", script, environment) == []
+    machine = [path.name for path in Path("/usr/lib/systemd/system").glob("systemd-tmpfiles*.timer")]
+    assert machine and bash("adopt systemd-tmpfiles", script, environment) == machine
 
 
 def test_fish_completes_subcommands(script, environment):

@@ -22,7 +22,8 @@ def test_the_metainfo_of_appstream_is_valid():
 # systemd-rpm-macros has these; Debian has not, so the macros of the scriptlets stay as they are.
 FOLDERS = {
     "_unitdir": "/usr/lib/systemd/system", "_userunitdir": "/usr/lib/systemd/user", "_docdir": "/usr/share/doc",
-    "_presetdir": "/usr/lib/systemd/system-preset", "_sysusersdir": "/usr/lib/sysusers.d", "_libexecdir": "/usr/libexec",
+    "_presetdir": "/usr/lib/systemd/system-preset", "_userpresetdir": "/usr/lib/systemd/user-preset",
+    "_sysusersdir": "/usr/lib/sysusers.d", "_libexecdir": "/usr/libexec",
 }  # fmt: skip
 
 

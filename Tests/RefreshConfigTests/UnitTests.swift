@@ -79,6 +79,20 @@ import Testing
     return UnitFiles(root: "\(scratch.path)/root").warnings(of: configuration).map { "\($0.message); \($0.remedy)" }
   }
 
+  @Test("the names of timers are those of their files, once each and without templates")
+  func names() throws {
+    let scratch = try Scratch()
+    for file in [
+      "usr/lib/systemd/system/a.timer", "etc/systemd/system/a.timer", "usr/lib/systemd/system/b@.timer",
+      "usr/lib/systemd/system/c.service", "run/systemd/generator/d.timer", "home/x/.config/systemd/user/e.timer",
+      "usr/lib/systemd/user/f.timer",
+    ] { try scratch.write("root/\(file)", "") }
+    let files = UnitFiles(root: "\(scratch.path)/root")
+    #expect(files.names(endingIn: ".timer") == ["a.timer", "d.timer"])
+    #expect(files.names(endingIn: ".timer", ofUser: (uid: 7, home: "/home/x")) == ["e.timer", "f.timer"])
+    #expect(files.names(endingIn: ".path").isEmpty)
+  }
+
   @Test("`check` warns of a unit that is missing, masked, or not the owner's")
   func warnings() throws {
     let there = ["usr/lib/systemd/system/a.service": "[Service]", "usr/lib/systemd/system/b@.service": "[Service]"]

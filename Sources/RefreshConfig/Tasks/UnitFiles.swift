@@ -1,11 +1,11 @@
 import Glibc
 
-/// The files of services on this machine, by which `check` warns of a unit that nobody can start.
+/// The files of units on this machine, by which `check` warns of a unit that nobody can start.
 ///
-/// They are no mistakes of a configuration, because a unit may be installed later.
-struct UnitFiles {
+/// A missing unit is no mistake of a configuration, because it may be installed later.
+public struct UnitFiles {
   /// The directory that stands for `/`.
-  var root = ""
+  var root: String
 
   /// Where units are, by the strength of the directories (systemd.unit(5), "Unit File Load Path").
   private static let ofMachine =
@@ -58,8 +58,10 @@ struct UnitFiles {
     return Unreadable("cannot find \(name) among the units of \(whose)", remedy: "correct the name, or install it")
   }
 
-  private static func folders(of owner: Owner) -> [String] {
-    let (home, runtime) = (owner.home, "/run/user/\(owner.uid)/systemd")
+  private static func folders(of owner: Owner) -> [String] { folders(of: owner.uid, home: owner.home) }
+
+  private static func folders(of uid: UInt32, home: String) -> [String] {
+    let runtime = "/run/user/\(uid)/systemd"
     let ofRuntime = ["transient", "user", "generator.early", "generator", "generator.late"].map { "\(runtime)/\($0)" }
     return ["\(home)/.config/systemd/user"] + ofRuntime + ofEveryUser + ["\(home)/.local/share/systemd/user"]
   }
@@ -89,5 +91,26 @@ struct UnitFiles {
       return errno == ENOENT || errno == ENOTDIR ? .missing : .unknown
     }
     return status.st_mode & S_IFMT == S_IFCHR || status.st_size == 0 ? .masked : .found
+  }
+}
+
+extension UnitFiles {
+  /// Looks at the files of this machine.
+  public init() { self.init(root: "") }
+
+  /// The names of the units with an ending that have a file, templates apart, without a call to a service manager.
+  ///
+  /// - Parameter user: whose units, with the home; nil for those of the machine.
+  public func names(endingIn ending: String, ofUser user: (uid: UInt32, home: String)? = nil) -> [String] {
+    var found = glob_t()
+    defer { globfree(&found) }
+    var flags: Int32 = 0
+    for folder in user.map({ Self.folders(of: $0.uid, home: $0.home) }) ?? Self.ofMachine {
+      glob("\(root)\(folder)/*\(ending)", flags, nil, &found)
+      flags = GLOB_APPEND
+    }
+    let paths = (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
+    let names = paths.map { $0[($0.lastIndex(of: "/").map($0.index(after:)) ?? $0.startIndex)...] }
+    return Set(names.map(String.init)).filter { $0.dropLast(ending.count).last != "@" }.sorted()
   }
 }
