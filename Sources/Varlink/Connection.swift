@@ -206,9 +206,7 @@ public final class Connection {
   func endTurn() {
     isTaking = false
     if state == .ended { return }
-    let start = monotonicNanoseconds()
     flush()
-    server?.spent(since: start, on: self)
     finishTurn()
   }
 

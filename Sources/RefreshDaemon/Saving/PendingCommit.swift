@@ -48,7 +48,7 @@ struct PendingCommit {
   /// Whether the commit may wait for others: nothing is started or answered after it, nothing has ended, and there is
   /// room for more openings.
   var canWait: Bool {
-    !isDurable && !clockStepped && history.refreshes.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
+    !clockStepped && history.refreshes.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
       && history.openings.count < HistoryAdditions.most / 2
   }
 
