@@ -253,6 +253,7 @@ format:
 
 check-format:
 	$(SWIFT) format lint --strict --recursive Sources Tests bench/Engine bench/Attached Package.swift
+	! git grep -nE '^(<{7}|>{7}) '
 
 # Writes the schema of refreshctl's JSON from the interface files.
 json-schema: test-setup

@@ -61,11 +61,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 def completed(*words):
-<<<<<<< HEAD
     """The words that bash completes, and the milliseconds of the fastest of 20 tries, as other work may delay the rest."""
-=======
-    """The words that bash completes, and the milliseconds of the fastest of 20 tries, because other work may delay the others."""
->>>>>>> a788773d5a38e63cdac5fba450ed5d9a92ecd4a7
     lines = done("bash", "--norc", "-c", COMPLETE, "bash", *words).splitlines()
     return [line for line in lines[20:] if line], min(map(int, lines[:20])) / 1000
 
