@@ -65,9 +65,9 @@ public struct Engine: Sendable {
   var agenda = Agenda()
   var queue = StartQueue()
   private var number: UInt32 = 0
-  /// From when until when to come back; nil when there is nothing to do by time.
+  /// From when until when to come back, nil for never; stored, because a computed property would copy the engine.
   public internal(set) var nextWake: Window?
-  /// Whether any refresh or transfer runs.
+  /// Whether any refresh or transfer runs; stored for the same reason.
   public private(set) var isBusy = false
 
   /// Restores the state that the previous daemon saved.

@@ -142,12 +142,9 @@ public final class Connection {
     }
     if readiness.contains(.writable) { flush() }
     if readiness.contains(.readable) { if mayRead { receive() } else { isReadingPaused = true } }
-    if isDue, let server, server.mayTakeAtOnce(self) {
-      takeTurn()
-      endTurn()
-    } else {
-      finishTurn()
-    }
+    guard isDue, server?.mayTakeAtOnce(self) == true else { return finishTurn() }
+    takeTurn()
+    endTurn()
   }
 
   /// Whether the next call may be taken up.
@@ -206,7 +203,9 @@ public final class Connection {
   func endTurn() {
     isTaking = false
     if state == .ended { return }
+    let start = monotonicNanoseconds()
     flush()
+    server?.spent(since: start, on: self)
     finishTurn()
   }
 

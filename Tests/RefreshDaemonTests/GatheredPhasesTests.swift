@@ -67,6 +67,18 @@ import Testing
     #expect(world.store.attempts == before + 1)
   }
 
+  @Test func aRefusedChangeThatTheDiskTakesAfterAllIsUndoneAtOnce() throws {
+    world.store.isPrompt = false
+    var refusal: StoreError?
+    world.daemon.handleDurably([.disabled(todo, true)]) { refusal = $0 }
+    world.scheduler.run(for: Saving.callersPatience)
+    #expect(refusal != nil)
+    world.store.isPrompt = true
+    world.store.finish()
+    world.scheduler.run(for: .zero)
+    #expect(try #require(world.store.saved.last?.states[todo]).isDisabled == false)
+  }
+
   @Test func aFloodOfOpeningsLosesNone() {
     let before = commit(taking: .milliseconds(20))
     let saved = world.store.saved.count

@@ -21,7 +21,8 @@ def desktop(desk, request):
     mock = pathlib.Path(__file__).parent / "mocks/notifications.py"
     command = desk.command("/usr/bin/python3", mock, *getattr(request, "param", []))
     # Without the bus's own folders of services, no other program answers.
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    # select(2) does not see what Python has read ahead.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as process:
 
         def read():
             assert select.select([process.stdout], [], [], BOUND)[0], "no notification"
@@ -81,15 +82,16 @@ def test_a_failing_app_is_shown_and_pausing_it_for_today_skips_until_midnight(de
 
 
 @pytest.mark.parametrize("desktop", [["busy"]], indirect=True)
-def test_while_the_user_does_not_want_to_be_disturbed_the_newest_notice_of_an_app_waits(desk, desktop):
+def test_notices_wait_while_the_user_does_not_want_to_be_disturbed(desk, desktop):
     for text in ("One", "Two", "Three"):
         desk.refreshd.refreshctl("push", MAIL, json.dumps({"aps": {"alert": text}}))
     # A change of a unit after them is told, so that they have arrived.
     desk.launch(r"app-mail\x2dapp@8.service")
     desk.expect(lambda session: session["running"] == [MAIL])
     desk.run("busctl", "--user", "call", *NOTIFICATIONS, USER, "Inhibit", "b", "false")
-    shown = desktop()
-    assert (shown["body"], shown["id"]) == ("Three", 1)
+    for number, text in enumerate(("One", "Two", "Three"), 1):
+        shown = desktop()
+        assert (shown["body"], shown["id"]) == (text, number)
     desk.refreshd.refreshctl("push", MAIL, json.dumps({"aps": {"alert": "Four"}}))
     assert desktop()["body"] == "Four"
 

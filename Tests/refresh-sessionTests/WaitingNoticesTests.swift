@@ -12,20 +12,21 @@ import Testing
     waiting.add(Wire.DesktopNotice(kind: kind, app: app, desktop: app, title: app, body: body), at: now) {}
   }
 
-  @Test mutating func `Of each app the newest of each kind waits, at the place of the first`() {
+  @Test mutating func `Messages wait in order, and of a state of an app the newest, at the place of the first`() {
     add("mail", .alert, "one")
     add("todo", .stale, "old")
     add("mail", .failing, "broken")
     add("mail", .alert, "two")
-    #expect(waiting.takeAll().map(\.notice.body) == ["two", "old", "broken"])
+    add("todo", .stale, "older")
+    #expect(waiting.takeAll().map(\.notice.body) == ["one", "older", "broken", "two"])
     #expect(waiting.takeAll().isEmpty)
   }
 
   @Test mutating func `A notice waits an hour at most, although newer ones take its place`() {
     #expect(waiting.endsAt == nil)
-    add("mail", .alert, "one", at: 5)
+    add("mail", .failing, "one", at: 5)
     add("todo", .alert, "late", at: 7)
-    add("mail", .alert, "two", at: Self.hour)
+    add("mail", .failing, "two", at: Self.hour)
     #expect(waiting.endsAt == Self.hour + 5)
     #expect(waiting.takeOverdue(at: Self.hour + 4).isEmpty)
     #expect(waiting.takeOverdue(at: Self.hour + 5).map(\.notice.body) == ["two"])

@@ -25,6 +25,7 @@ struct PendingCommit {
   var deviceChanged = false
   /// The apps of which the engine learnt more.
   var learned: Set<AppID> = []
+  /// The ends of refreshes, and the openings of apps.
   var history = HistoryAdditions()
   /// The apps of which the history forgets the openings that desktops showed; false for those that keep them after all.
   var openingsForgotten: [AppID: Bool] = [:]
@@ -48,7 +49,7 @@ struct PendingCommit {
   /// Whether the commit may wait for others: nothing is started or answered after it, nothing has ended, and there is
   /// room for more openings.
   var canWait: Bool {
-    !clockStepped && history.refreshes.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
+    !isDurable && !clockStepped && history.refreshes.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
       && history.openings.count < HistoryAdditions.most / 2
   }
 

@@ -217,6 +217,8 @@ final class Saving: DecisionFollower {
     refused += inStore?.promises ?? []
     for promise in ((inStore?.promises ?? []) + next.promises).reversed() { promise.conclude(problem, []) }
     for answer in (inStore?.answers ?? []) + next.answers { answer() }
+    // A change that the disk takes after all is to be undone there at once.
+    pending.isDurable = true
     onIdle()
   }
 

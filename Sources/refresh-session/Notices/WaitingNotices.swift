@@ -1,6 +1,6 @@
 import RefreshAPI
 
-/// The notices that wait until the user wants to be disturbed: of each app the newest of each kind.
+/// The notices that wait until the user wants to be disturbed; of those that an app is stale or fails, the newest.
 ///
 /// The wait is bounded, because a user may leave that switch off for days. The desktop then has the notice in its list.
 struct WaitingNotices {
@@ -25,8 +25,10 @@ struct WaitingNotices {
 
   /// Has a notice wait from an instant on, boot clock, or in place of an older one of its app and kind.
   mutating func add(_ notice: Wire.DesktopNotice, at now: Int64, pause: @escaping () -> Void) {
-    if let place = rows.firstIndex(where: { ($0.notice.app, $0.notice.kind) == (notice.app, notice.kind) }) {
-      (rows[place].notice, rows[place].pause) = (notice, pause)
+    let isState = notice.kind == .stale || notice.kind == .failing
+    let same = rows.firstIndex { ($0.notice.app, $0.notice.kind) == (notice.app, notice.kind) }
+    if isState, let same {
+      (rows[same].notice, rows[same].pause) = (notice, pause)
     } else {
       rows.append(PostponedNotice(notice: notice, pause: pause, since: now))
     }

@@ -41,7 +41,7 @@ enum DaemonFault: CaseIterable {
     case .doesNotHearHangUps: [.phaseEndsWithLease]
     case .tellsAllPerformers: [.oneTellsOnePerformer]
     case .mixesUpOutcomes: [.performerDecides]
-    case .forgetsRetries: [.lostPerformerIsRetried]
+    case .forgetsRetries: [.lostPerformerIsRetried, .memoryIsDisk]
     case .losesTransferEnds: [.transferEndIsOnDisk]
     case .losesTransfers: [.requestIsOnDisk]
     case .takesEndsBack: [.transferEndsOnce]
