@@ -50,11 +50,11 @@ class Said:
     last: str | None = None
 
 
-def ask(command, app):
+def ask(command, app, environment=None):
     """The text of each view, by its name; `command` is refreshctl with its options."""
     def text(words):
         words = [command[0], *words.format(app).split(), *command[1:]]
-        return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60, env=environment).stdout
 
     return {view: text(words) for view, words in VIEWS.items()}
 

@@ -24,7 +24,7 @@ APPS = {
 }
 
 
-@pytest.mark.bound(180)
+@pytest.mark.bound(400)
 def test_a_day_and_a_night_go_as_it_was_said(daemon, preload):  # noqa: F811
     days = Days(daemon, preload("ahead"))
     daemon.configure('settle = "0s"\n')
