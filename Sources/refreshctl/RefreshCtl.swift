@@ -56,16 +56,18 @@ struct RefreshCtl: ParsableCommand {
         ]),
     ])
 
+  @OptionGroup var daemon: SocketOptions
+
   /// Without a subcommand: what is there, and what to do next.
   func run() throws {
     let screen = Screen(of: STDOUT_FILENO)
     let lines: [String]
     do throws(Failure) {
       lines = screen.overview(
-        try DaemonClient(socket: nil, .ofOverview).call(ManagerInterface.Status.self, .init()).status)
+        try DaemonClient(socket: daemon.socket, .ofOverview).call(ManagerInterface.Status.self, .init()).status)
     } catch {
       guard error.status == .noDaemon else { throw error }
-      lines = screen.overview(without: SocketPath.find(named: nil))
+      lines = screen.overview(without: SocketPath.find(named: daemon.socket))
     }
     for line in lines { print(screen.encoded(line)) }
   }
@@ -77,6 +79,7 @@ struct RefreshCtl: ParsableCommand {
     var arguments = Array(CommandLine.arguments.dropFirst())
     do {
       let host = try RemoteHost.take(outOf: &arguments)
+      LeadingOptions.move(in: &arguments, behind: RefreshCtl.commandNames)
       if let topic = HelpTopic.asked(in: arguments) { try open(topic, host: host, arguments) }
       var command = try RefreshCtl.parseAsRoot(arguments)
       // A mistake in the command line is found here.

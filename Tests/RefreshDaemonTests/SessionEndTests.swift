@@ -49,6 +49,15 @@ import Testing
     #expect(notices.count == 1 && notices[0].contains("here"))
   }
 
+  @Test func aTransferWhoseWorkerCannotBeStartedSaysWhy() throws {
+    world.launcher.problem = "there is no user bus"
+    let id = try #require(try enqueue(notify: nil))
+    let shown = world.daemon.transfers.view(of: id, at: world.daemon.core.now)
+    #expect(shown?.state == .transferring && shown?.message == "there is no user bus")
+    world.launcher.problem = nil
+    #expect(world.daemon.transfers.view(of: id, at: world.daemon.core.now)?.message == nil)
+  }
+
   @Test func theTextOfARefusedTransferIsNotShown() throws {
     world.store.problem = StoreError(
       .save, path: "store", sqliteCode: 13, systemError: 0, cause: "database or disk is full")

@@ -127,7 +127,7 @@ final class MemoryStore: DaemonStore {
 final class MemoryLauncher: Launcher {
   var onOutput: (TaskKey, String) -> Void = { _, _ in }
   var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
-  let problem: String? = nil
+  var problem: String?
   private(set) var started: [TaskKey] = []
   private(set) var warned: [TaskKey] = []
   private(set) var terminated: [TaskKey] = []

@@ -49,6 +49,19 @@ import Testing
     _ = try RefreshCtl.parseAsRoot(arguments)
   }
 
+  @Test(
+    arguments: [
+      (["--socket", "/s", "list"], ["list", "--socket", "/s"]),
+      (["--json", "--socket=/s", "why", "a"], ["why", "--json", "--socket=/s", "a"]),
+      (["list", "--json"], ["list", "--json"]), (["--socket", "list"], ["--socket", "list"]),
+      (["--socket", "/s"], ["--socket", "/s"]), (["--json", "lost"], ["--json", "lost"]), ([], []),
+    ] as [([String], [String])])
+  func optionsMayStandBeforeTheSubcommand(written: [String], read: [String]) {
+    var arguments = written
+    LeadingOptions.move(in: &arguments, behind: RefreshCtl.commandNames)
+    #expect(arguments == read)
+  }
+
   @Test(arguments: [
     ["foreground", "org.x.a", "--while", "--"], ["foreground", "--while", "x"],
     ["background", "org.x.a", "--while", "--", "x"], ["run", "org.x.a", "--trigger", "catch_up"], ["set", "org.x.a"],

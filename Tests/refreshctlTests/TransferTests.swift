@@ -19,7 +19,8 @@ private func transfer(
 @Suite struct TransferTests {
   private let several = [
     transfer(8, .transferring, bytes: 1_200_000_000, total: 2_400_000_000, rate: 12_000_000),
-    transfer(9, .transferring, direction: .upload, path: "/srv/a.tar", bytes: 3_400_000),
+    transfer(
+      9, .transferring, direction: .upload, path: "/srv/a.tar", bytes: 3_400_000, message: "there is no user bus"),
     transfer(
       10, .waiting, description: "Song of the day", until: noon + span(m: 4), bytes: 500, total: 1000,
       message: "HTTP status 503"),
@@ -36,7 +37,7 @@ private func transfer(
         == [
           "ID     WHAT             PROGRESS  BYTES             STATE",
           "8   ↓  debian.iso        50 %     1.2 GB of 2.4 GB  12 MB/s, 1 min 41 s left",
-          "9   ↑  a.tar                      3.4 MB            starting",
+          "9   ↑  a.tar                      3.4 MB            starting: there is no user bus",
           "10  ↓  Song of the day   50 %     500 B of 1.0 kB   next attempt today 12:04:00: HTTP status 503",
           "11  ↓  debian.iso                                   held: network (wait for a network that is not metered)",
           "12  ↓  debian.iso        25 %     1.0 kB of 4.0 kB  paused; `refreshctl resume-transfer 12`",

@@ -364,6 +364,12 @@ def test_a_picture_that_cannot_be_written_is_told(daemon, tmp_path):
     assert result.stderr.startswith("refreshctl: cannot write the picture") and "No such file" in result.stderr
 
 
+def test_the_socket_may_be_named_before_the_subcommand(daemon):
+    command = [REFRESHCTL, "--socket", daemon.path, "--json", "metrics"]
+    result = subprocess.run(command, capture_output=True, text=True, env={}, timeout=PATIENCE)
+    assert result.returncode == 0 and json.loads(result.stdout) == MESSAGES[MANAGER + "Metrics.Reply"]
+
+
 def test_metrics_are_printed_as_they_are_and_end_with_their_end(daemon):
     result = refreshctl("metrics", path=daemon.path)
     assert (result.returncode, result.stdout) == (0, MESSAGES[MANAGER + "Metrics.Reply"]["text"])

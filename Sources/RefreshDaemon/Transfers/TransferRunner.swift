@@ -58,7 +58,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
 
   /// A transfer at this instant, as the socket shows it; nil if there is none with this id.
   func view(of id: TransferID, at now: Instant) -> Wire.Transfer? {
-    known[id]?.view(of: id, at: now, in: core.engine)
+    known[id]?.view(of: id, at: now, in: core.engine, launcherProblem: workers.problem)
   }
 
   /// The transfers that a caller may ask about, of all apps or of one, in order of their numbers.

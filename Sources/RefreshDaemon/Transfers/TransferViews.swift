@@ -6,13 +6,17 @@ import RefreshStore
 
 extension KnownTransfers.Known {
   /// The transfer at this instant; nil if the engine has none with this id.
-  func view(of id: TransferID, at now: Instant, in engine: Engine) -> Wire.Transfer? {
+  func view(
+    of id: TransferID, at now: Instant, in engine: Engine, launcherProblem: String?
+  ) -> Wire.Transfer? {
     guard let state = engine.transferState(of: id), let verdict = engine.transferVerdict(on: id, at: now) else {
       return nil
     }
     let policy = state.policy
     var (result, ended): (TransferResult?, Instant?) = (nil, nil)
     if case .ended(let how, let at) = state.stage { (result, ended) = (how, at) }
+    // A worker that cannot be started reports nothing.
+    let isStarting = state.stage == .transferring && speed == nil
     return Wire.Transfer(
       id: Int64(id.number), app: policy.app.description, session: policy.session.name,
       direction: Wire.Direction(request.direction), url: shownURL, path: request.path,
@@ -20,7 +24,8 @@ extension KnownTransfers.Known {
       holds: verdict.holds(of: policy, wallOffset: engine.wallOffset),
       untilMicroseconds: verdict.until?.wallMicroseconds(at: engine.wallOffset),
       bytes: bytes, total: progress.total ?? request.length, rate: speed?.rate,
-      attempts: progress.attempts, message: progress.message, result: result.map(Wire.TransferResult.init),
+      attempts: progress.attempts, message: isStarting ? launcherProblem ?? progress.message : progress.message,
+      result: result.map(Wire.TransferResult.init),
       sha256: progress.sha256, priority: Int64(policy.priority),
       network: Wire.NetworkConstraint(policy.network),
       enqueuedMicroseconds: policy.enqueuedAt.wallMicroseconds(at: engine.wallOffset),

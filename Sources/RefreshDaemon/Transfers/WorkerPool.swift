@@ -24,6 +24,8 @@ final class WorkerPool {
   private let environment: TaskEnvironment
   private var workers: [TaskKey: Worker] = [:]
   let folders = WorkerFolders()
+  /// Why no worker can be started at present; nil while workers can be.
+  var problem: String? { ports.launcher.problem }
   /// Whether all of a POST may have been sent, so that the worker waits for its answer; set once.
   var awaitsAnswer: (TransferID) -> Bool = { _ in false }
   /// Called when a worker counts no more, because no signal ends it; set once.

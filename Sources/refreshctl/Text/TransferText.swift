@@ -9,12 +9,12 @@ extension Screen {
       titles: ["ID"] + (hasManyApps ? ["APP"] : []) + ["", "WHAT", "PROGRESS", "BYTES", "STATE"],
       prose: hasManyApps ? 6 : 5)
     // A long bar would cut the STATE column, which says more.
-    let pace = transfers.filter { $0.state == .transferring }.map { TextWidth.of(state($0)) }.max() ?? 0
+    let longest = transfers.filter { $0.state == .transferring }.map { TextWidth.of(pace($0)) }.max() ?? 0
     var columns = min(20, 8 + ((width ?? 0) - 80) / 4)
     repeat {
       table.rows = transfers.map { row($0, hasManyApps: hasManyApps, bar: columns) }
       columns -= 1
-    } while columns >= Self.leastBar - 1 && table.width(of: "STATE", on: self).map { $0 < pace } ?? false
+    } while columns >= Self.leastBar - 1 && table.width(of: "STATE", on: self).map { $0 < longest } ?? false
     return table.lines(on: self)
   }
 
@@ -38,7 +38,7 @@ extension Screen {
   func state(_ transfer: Wire.Transfer) -> String {
     let trouble = transfer.message.map { ": \($0)" } ?? ""
     switch transfer.state {
-    case .transferring: return pace(transfer)
+    case .transferring: return pace(transfer) + (transfer.rate == nil ? trouble : "")
     case .stopping: return "stopping"
     case .paused: return "paused; `refreshctl resume-transfer \(transfer.id)`"
     case .noSpace: return "no space on the disk" + trouble

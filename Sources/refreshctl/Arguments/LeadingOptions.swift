@@ -1,0 +1,22 @@
+/// The options that every command takes, where they are written before the subcommand.
+///
+/// ArgumentParser would give them to the root command. People who know systemctl write them on either side.
+enum LeadingOptions {
+  /// Moves `--socket PATH` and `--json` behind the subcommand, if nothing else is before it.
+  static func move(in arguments: inout [String], behind subcommands: [String]) {
+    var end = arguments.startIndex
+    while end < arguments.endIndex, let length = length(of: arguments[end]) { end += length }
+    guard end < arguments.endIndex, subcommands.contains(arguments[end]) else { return }
+    arguments = [arguments[end]] + arguments[..<end] + arguments[(end + 1)...]
+  }
+
+  /// How many words such an option takes; nil if it is not one.
+  private static func length(of option: String) -> Int? {
+    switch option {
+    case "--socket": 2
+    case "--json": 1
+    case _ where option.hasPrefix("--socket="): 1
+    default: nil
+    }
+  }
+}
