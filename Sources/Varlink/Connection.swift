@@ -194,7 +194,7 @@ public final class Connection {
       rest()
     } else {
       if state == .hungUp, mayRead { receive() }
-      take()
+      takeCall()
     }
     server?.spent(since: start, on: self)
   }
@@ -209,7 +209,7 @@ public final class Connection {
     finishTurn()
   }
 
-  private func take() {
+  private func takeCall() {
     guard mayTake, let server else { return }
     do throws(MalformedMessage) {
       if input.isOverLimit { throw .tooLong(limit: input.limit) }

@@ -23,7 +23,7 @@ final class TurnLine {
     descriptor = linux_eventfd()
     var one: UInt64 = 1
     _ = Glibc.write(descriptor, &one, MemoryLayout<UInt64>.size)
-    do { watch = try reactor.watch(descriptor, for: []) { [unowned self] _ in take() } } catch { watch = nil }
+    do { watch = try reactor.watch(descriptor, for: []) { [unowned self] _ in takeTurns() } } catch { watch = nil }
   }
 
   deinit { close() }
@@ -46,7 +46,7 @@ final class TurnLine {
     ofUser[uid, default: []].append(connection)
   }
 
-  private func take() {
+  private func takeTurns() {
     let start = monotonicNanoseconds()
     let isTime = { monotonicNanoseconds() - start < Self.span }
     repeat {

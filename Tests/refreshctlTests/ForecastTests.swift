@@ -89,6 +89,11 @@ import Testing
       ])
   }
 
+  @Test func aDistanceBelowASecondIsNotRoundedToNothing() {
+    let wakes = (1...9).map { Self.wake(at: noon + 200_000 * Int64($0), ("org.example.mail", .interval)) }
+    #expect(screen().text(Self.reply(wakes)).contains { $0.hasSuffix("every 200 ms until 12:00, 9 times") })
+  }
+
   @Test func startsAtUnevenDistancesStayApart() {
     let wakes = [10, 20, 50, 60, 90].map { Self.wake(at: noon + span(m: $0), ("org.example.mail", .interval)) }
     #expect(ForecastRows(wakes).rows.map(\.count) == [1, 1, 1, 1, 1])

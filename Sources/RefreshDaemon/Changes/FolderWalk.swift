@@ -109,7 +109,7 @@ struct FolderWalk {
     var tree = FolderLook.Tree(
       identity: Self.identity(of: first.status), root: root, watches: [root],
       problem: Self.blindness(of: first.descriptor))
-    take(root)
+    keepWatch(root)
     var levels = [Level(directory: first, isNew: !order.known.contains(root))]
     if levels[0].isNew { tree.newest = time(first.status) }
     while let level = levels.last {
@@ -133,7 +133,7 @@ struct FolderWalk {
         return cut(tree, Self.reason(code))
       }
       tree.watches.insert(watch)
-      take(watch)
+      keepWatch(watch)
       guard levels.count < bounds.depth else {
         tree = cut(
           tree, "it has more than \(bounds.depth) levels, and changes below them are not seen", mayImprove: false)
@@ -173,7 +173,7 @@ struct FolderWalk {
     return times.filter { $0 <= now }.max() ?? 0
   }
 
-  private mutating func take(_ watch: Int32) { if !order.held.contains(watch) { taken.insert(watch) } }
+  private mutating func keepWatch(_ watch: Int32) { if !order.held.contains(watch) { taken.insert(watch) } }
 
   private static func identity(of status: stat) -> [UInt64] { [UInt64(status.st_dev), UInt64(status.st_ino)] }
 

@@ -122,7 +122,7 @@ final class OwnerFolders {
   /// Reports now what has changed, but in folders of some apps.
   func drain(passingOver apps: Set<AppID> = []) {
     var changed: Set<Int> = []
-    queue.read { take($0, &changed) }
+    queue.read { handle($0, &changed) }
     report(changed.filter { id in roots[id].map { !apps.contains($0.folder.app) } ?? false })
     walkNext()
   }
@@ -133,7 +133,7 @@ final class OwnerFolders {
     drain()
   }
 
-  private func take(_ event: InotifyQueue.InotifyEvent, _ changed: inout Set<Int>) {
+  private func handle(_ event: InotifyQueue.InotifyEvent, _ changed: inout Set<Int>) {
     if event.has(IN_Q_OVERFLOW) {
       changed.formUnion(roots.keys)
       for id in roots.keys { wantWalk(id) }
@@ -152,10 +152,10 @@ final class OwnerFolders {
       }
       return
     }
-    for (id, purposes) in uses { for purpose in purposes { take(event, of: id, purpose, &changed) } }
+    for (id, purposes) in uses { for purpose in purposes { handle(event, of: id, purpose, &changed) } }
   }
 
-  private func take(
+  private func handle(
     _ event: InotifyQueue.InotifyEvent, of id: Int, _ purpose: WatchTable.Purpose, _ changed: inout Set<Int>
   ) {
     if event.has(IN_UNMOUNT) { roots[id]?.isMounted = true }

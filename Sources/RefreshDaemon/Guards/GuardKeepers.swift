@@ -109,8 +109,8 @@ final class GuardKeepers {
 
   // MARK: The keeper's words
 
-  /// Takes the report of a keeper by its token, and gives whether there is such a keeper of the user.
-  func take(_ token: String, isKept: Bool, _ text: String, from user: UInt32) -> Bool {
+  /// Notes the report of a keeper by its token, and gives whether there is such a keeper of the user.
+  func noteReport(_ token: String, isKept: Bool, _ text: String, from user: UInt32) -> Bool {
     guard let (key, keeper) = running.first(where: { $0.value.token == token && $0.value.owner == user }) else {
       return false
     }

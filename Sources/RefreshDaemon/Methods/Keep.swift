@@ -6,7 +6,7 @@ extension Daemon {
   func keep(_ call: Call<WorkerInterface.Keep.Parameters>) {
     let asked = call.parameters
     core.readClocks()
-    guard guards.take(asked.token, isKept: asked.isKept, asked.text, from: call.peer.uid) else {
+    guard guards.noteReport(asked.token, isKept: asked.isKept, asked.text, from: call.peer.uid) else {
       return call.fail(RefreshdInterface.NoSuchToken())
     }
     saving.afterCommit { call.reply() }

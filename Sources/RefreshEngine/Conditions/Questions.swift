@@ -44,8 +44,8 @@ struct ConditionQuestion: Hashable, Sendable {
   /// Notes that the command was not asked after all: it is asked when nothing else holds the app again.
   mutating func withdraw() { asked = nil }
 
-  /// Takes an answer; the distance to the next question grows with each that says no.
-  mutating func take(_ state: FactState, at now: Instant) {
+  /// Notes an answer; the distance to the next question grows with each that says no.
+  mutating func noteAnswer(_ state: FactState, at now: Instant) {
     (answer, answeredAt, asked, isDoubtful) = (state, now, nil, false)
     unmet = state.isMet ? 0 : BackOff.questions.counting(unmet)
     nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
@@ -84,7 +84,7 @@ extension Engine {
     _ id: AppID, _ refresh: RefreshID, _ constraint: Constraint, _ state: FactState, _ turn: inout Turn
   ) {
     guard let app = apps[id], var question = app.questions[constraint], question.asked == refresh else { return }
-    question.take(state, at: turn.now)
+    question.noteAnswer(state, at: turn.now)
     apps[id]?.questions[constraint] = question
     touch(id, &turn)
   }

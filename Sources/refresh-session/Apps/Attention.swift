@@ -73,14 +73,14 @@ final class Attention {
     self.path = path
     listener = bus.listen(to: .propertiesChanged(of: Self.session, at: path, in: Self.service)) {
       [unowned self] values in
-      if values.count > 1, let entries = values[1].entries { take(entries) }
+      if values.count > 1, let entries = values[1].entries { apply(entries) }
     }
     question = bus.call(.getAll(of: Self.session, at: path, in: Self.service)) { [unowned self] answer in
-      if case .success(let values) = answer, let entries = values.first?.entries { take(entries) }
+      if case .success(let values) = answer, let entries = values.first?.entries { apply(entries) }
     }
   }
 
-  private func take(_ entries: [String: BusValue]) {
+  private func apply(_ entries: [String: BusValue]) {
     update {
       for name in ["Active", "LockedHint", "IdleHint"] {
         if let value = entries[name]?.boolean { properties[name] = value }

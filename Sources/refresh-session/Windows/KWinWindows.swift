@@ -49,7 +49,7 @@ final class KWinWindows: OpenWindows {
     receiver = bus.receive(
       path: KWinScriptFile.object, interface: KWinScriptFile.interface, name: KWinScriptFile.method
     ) {
-      [unowned self] in take($1, from: $0)
+      [unowned self] in handleReport($1, from: $0)
     }
     listener = bus.listen(to: .ownerChanged(of: Self.service)) { [unowned self] values in
       if values.count == 3, let name = values[2].text { set(owner: name.isEmpty ? nil : name) }
@@ -177,7 +177,7 @@ final class KWinWindows: OpenWindows {
   }
 
   /// Takes what the script tells; nobody but KWin may tell it.
-  private func take(_ values: [BusValue], from sender: String) -> Bool {
+  private func handleReport(_ values: [BusValue], from sender: String) -> Bool {
     guard sender == owner, values.count == 1, let text = values[0].text, let rows = KWinScriptFile.windows(in: text)
     else { return false }
     switch state {

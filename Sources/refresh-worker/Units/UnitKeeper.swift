@@ -117,9 +117,9 @@ final class UnitKeeper {
     if !facts.hasJob || !facts.runs { isStopping = false }
     switch order.means {
     case .stop where isStopping: break
-    case .stop where facts.runs: take("stopping", UnitCalls.stop(order.unit), "cannot stop it")
+    case .stop where facts.runs: keep("stopping", UnitCalls.stop(order.unit), "cannot stop it")
     case .freeze where facts.isFreezable:
-      take("freezing", UnitCalls.freeze(order.unit), "cannot freeze it")
+      keep("freezing", UnitCalls.freeze(order.unit), "cannot freeze it")
     case .freeze where facts.isAtRest && isKept:
       // Somebody has stopped the frozen unit, and so it stays.
       isKept = false
@@ -131,7 +131,7 @@ final class UnitKeeper {
   }
 
   /// Has the daemon save that the unit is kept, and then stops or freezes it.
-  private func take(_ text: String, _ method: BusMethod, _ failure: String) {
+  private func keep(_ text: String, _ method: BusMethod, _ failure: String) {
     let now = EventLoop.bootMicroseconds()
     if let wait = pace.wait(at: now) {
       tell("started again and again by something else; it is stopped again in \(wait / 1_000_000) s")

@@ -57,7 +57,8 @@ extension Screen {
   /// How often a refresh repeats: `every 1 min until tomorrow 07:24, 1,440 times`.
   private func repeats(_ row: ForecastRows.StartRow, isCounted: Bool) -> String? {
     guard row.count > 1 else { return nil }
-    let distance = Elapsed.rough((row.last - row.first) / Int64(row.count - 1))
+    let span = (row.last - row.first) / Int64(row.count - 1)
+    let distance = span < 1_000_000 ? Elapsed.measured(span) : Elapsed.rough(span)
     let isOneDay = calendar(row.first).day == calendar(row.last).day
     let end = isOneDay ? calendar(row.last).clock(seconds: false) : clock(row.last, seconds: false)
     return "every \(distance) until \(end)" + (isCounted ? ", \(grouped(row.count)) times" : "")

@@ -90,7 +90,7 @@ extension Timeline {
     let failed = number(.failed) > 0 ? ", \(number(.failed)) failed" : ""
     let ended = count(number(.newData) + number(.noData) + number(.failed), "refresh", "refreshes")
     let hours = Elapsed.stretch(now - from)
-    let planned = "\(number(.planned)) \(isCut ? "and more " : "")planned in the next \(hours)"
+    let planned = "\(grouped(number(.planned))) \(isCut ? "and more " : "")planned in the next \(hours)"
     let whose = rows.count == 1 ? rows.first.map { named($0.label, $0.app) } ?? "" : count(rows.count, "app")
     let others = leftOut > 0 ? " \(count(leftOut, "app")) more: run `refreshctl timeline APP` to see one." : ""
     return "\(whose): \(ended) in the last \(hours)\(failed); \(planned).\(others)"

@@ -214,7 +214,7 @@ struct TopLoop {
     guard calls.contains(where: { $0.descriptor == call.descriptor }) else { return }
     do throws(Failure) {
       while let answer = try call.next() {
-        take(answer)
+        handle(answer)
         guard call.kind == .watch else { return forget(call) }
       }
     } catch {
@@ -225,7 +225,7 @@ struct TopLoop {
 
   private mutating func forget(_ call: TopCall) { calls.removeAll { $0.descriptor == call.descriptor } }
 
-  private mutating func take(_ answer: TopAnswer) {
+  private mutating func handle(_ answer: TopAnswer) {
     if state.link == .silent { change { $0.link = .connected } }
     switch answer {
     case .event(let event):
