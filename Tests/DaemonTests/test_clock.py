@@ -117,11 +117,13 @@ def test_what_was_missed_while_the_machine_was_off_runs_after_the_reboot(daemon,
     daemon.app(f"echo $REFRESH_ID > {events}", background_interval="2h")
     machine.boot()
     assert events.line() == "1-1"
+    daemon.wait_for_output("1-1 finished")
     daemon.settle()
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
     assert events.line() == "2-1"
+    daemon.wait_for_output("2-1 finished")
     daemon.settle()
     assert abs(remaining(daemon, wall) - 2 * HOUR) < ROUGHLY
 
