@@ -1,5 +1,6 @@
 """Apps with messages from an event stream: nginx with nchan."""
 
+import signal
 import socket
 import time
 
@@ -128,6 +129,60 @@ def test_a_stream_that_says_nothing_yet_is_connected_and_a_long_id_is_not_sent_b
                 if number < 2:
                     assert app.ids() == [str(number)]
                 bridge.wait_until_remembered("news")
+
+
+@pytest.fixture
+def server():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+        yield listener
+
+
+def events(listener, *, app="org.example.todo"):
+    return {"name": "news", "url": f"http://127.0.0.1:{listener.getsockname()[1]}/events", "app": app}
+
+
+def answer(listener, bridge, id, payload):
+    """Sends one event to the next client, and returns what the client asked for."""
+    with listener.accept()[0] as stream:
+        asked = stream.recv(8192).decode()
+        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        stream.sendall(f"id: {id}\ndata: {payload}\n\n".encode())
+        bridge.wait_until_remembered("news")
+    return asked
+
+
+def test_a_server_that_counts_from_one_again_loses_no_event(daemon, app, bridge, server):
+    daemon.start()
+    bridge.configure(sse=events(server))
+    bridge.start()
+    answer(server, bridge, 1, push("before"))
+    assert app.ids() == ["before"]
+    assert "Last-Event-ID: 1\r\n" in answer(server, bridge, 1, push("after"))
+    assert app.ids() == ["after"]
+    # The same event again is known.
+    answer(server, bridge, 1, push("after"))
+    answer(server, bridge, 2, push("last"))
+    assert app.ids() == ["last"]
+
+
+def test_the_position_on_one_server_is_not_sent_to_another(daemon, app, bridge, server):
+    daemon.start()
+    bridge.configure(sse=events(server))
+    bridge.start()
+    answer(server, bridge, 7, push("one"))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(30)
+        bridge.configure(sse=events(other))
+        bridge.signal(signal.SIGHUP)
+        assert "Last-Event-ID" not in answer(other, bridge, 3, push("two"))
+        bridge.configure(ntfy={
+            "name": "news", "url": f"http://127.0.0.1:{other.getsockname()[1]}",
+            "topics": {"org.example.todo": "up"},
+        })
+        bridge.signal(signal.SIGHUP)
+        with other.accept()[0] as stream:
+            assert stream.recv(8192).startswith(b"GET /up/json HTTP/1.1\r\n")
 
 
 def test_what_is_no_stream_is_not_waited_for(daemon, app, bridge):

@@ -130,6 +130,8 @@ import Testing
     ("[[sse]]\nname = \"a\"\nurl = \"https://h\"\n", "1: sse.app: cannot listen to a source without app"),
     ("[[mqtt]]\nname = \"a\"\n", "1: mqtt.host: cannot listen to a source without host"),
     ("[[mqtt]]\nname = \"a\"\nhost = \"mqtt://h\"\n", "3: mqtt.host: cannot take \"mqtt://h\" as a host"),
+    ("[[mqtt]]\nname = \"a\"\nhost = \"h:1883\"\n", "3: mqtt.host: cannot take \"h:1883\" as a host"),
+    ("\(broker)topic = \"$share/home/{app}\"\n", "4: mqtt.topic: cannot listen to this topic: a shared"),
     ("\(broker)topic = \"a/#\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
     ("\(broker)topic = \"a/x{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
     ("\(broker)topic = \"{app}/{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),

@@ -94,7 +94,10 @@ public struct BrokerSettings: Hashable, Sendable {
       where: { text in
         (1...255).contains(text.utf8.count)
           && text.utf8.allSatisfy { $0.isVisible && !"/?#@\\[]\"".utf8.contains($0) }
-      }, else: { "cannot take \(quoted($0)) as a host" }, remedy: #"write a name or an address, such as "10.0.0.7""#)
+          // An address of IPv6 has at least two.
+          && text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
+      }, else: { "cannot take \(quoted($0)) as a host" },
+      remedy: #"write a name or an address, such as "10.0.0.7", and the port as port = 1883"#)
   }
 
   private static var clientID: ValueType<String> {
@@ -123,6 +126,11 @@ public struct BrokerSettings: Hashable, Sendable {
 
   private static func checkedTopic(_ text: String) throws(Unreadable) -> String {
     let levels = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard levels.first != "$share" else {
+      throw Unreadable(
+        "cannot listen to this topic: a shared subscription would give some messages to other clients",
+        remedy: "leave out $share and the group")
+    }
     guard levels.count(where: { $0 == app }) == 1,
       text.count - replace(app, in: text, with: "").count == app.count
     else {

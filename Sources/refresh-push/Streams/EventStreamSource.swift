@@ -12,6 +12,7 @@ final class EventStreamSource: Source {
   let name: String
   let kind = Wire.SourceKind.sse
   private let settings: EventStreamSettings
+  private let origin: StreamOrigin
   private unowned let bridge: Bridge
   private let intake: Intake
   private var stream: HTTPStream?
@@ -21,12 +22,16 @@ final class EventStreamSource: Source {
 
   init(_ settings: EventStreamSettings, for bridge: Bridge) {
     (name, self.settings, self.bridge) = (settings.name, settings, bridge)
+    origin = StreamOrigin("sse", url: settings.url.text)
     intake = Intake(bridge)
     intake.onRoom = { [unowned self] in stream?.resume() }
   }
 
+  /// The id of the last stored event of this server.
+  private var lastID: String? { origin.position(in: bridge.state[name]) }
+
   func connect() {
-    parser = EventStreamParser(lastID: bridge.state[name] ?? "")
+    parser = EventStreamParser(lastID: lastID ?? "")
     intake.beginConnection()
     do throws(ExchangeFailure) {
       let stream = try HTTPStream(try request(), in: bridge.loop)
@@ -48,7 +53,7 @@ final class EventStreamSource: Source {
   private func request() throws(ExchangeFailure) -> HTTPStream.StreamRequest {
     var request = HTTPStream.StreamRequest(url: settings.url.text)
     request.headers = ["Accept: text/event-stream", "Cache-Control: no-store"]
-    if let id = bridge.state[name] { request.headers.append("Last-Event-ID: \(id)") }
+    if let id = lastID { request.headers.append("Last-Event-ID: \(id)") }
     request.caFile = settings.caFile
     request.silence = settings.silence
     if let file = settings.headersFile { request.ownHeaders = try bridge.secrets.headers(in: file) }
@@ -77,17 +82,24 @@ final class EventStreamSource: Source {
   private func item(_ event: EventStreamParser.StreamEvent) -> Intake.Item {
     // The id goes back to the server in a header field, and servers refuse large ones.
     let position: Intake.Position? = event.id.flatMap { id in
-      id.utf8.count > Self.longestID ? nil : id.isEmpty ? .anywhere : .after(id)
+      id.utf8.count > Self.longestID ? nil : id.isEmpty ? .anywhere : .after(origin.line(id))
     }
     // An event without data only sets the id. Events of other types are not for this app.
     guard !event.data.isEmpty, event.type == settings.event else { return Intake.Item(position: position) }
     // Only an id of the event itself identifies the message.
-    let id = position == nil || position == .anywhere ? nil : event.id.flatMap(usableID).map { "sse/\(name)/\($0)" }
+    let id = position == nil || position == .anywhere ? nil : event.id.flatMap { messageID($0, event.data) }
     return Intake.Item(message: Message(app: settings.app, payload: event.data, id: id), position: position)
   }
 
-  /// The id, or a digest of an id that is too long for the daemon.
-  private func usableID(_ id: String) -> String? { id.utf8.count > 200 ? Digest.digits(64, of: id.utf8) : id }
+  /// The id by which the daemon recognizes the event when it comes again.
+  ///
+  /// It contains a digest of the data, because many servers count from 1 again after a restart. An id that is too long for
+  /// the daemon is a part of the digest.
+  private func messageID(_ id: String, _ data: some StringProtocol) -> String? {
+    let isLong = id.utf8.count > 128
+    let digest = Digest.digits(32, of: Array(id.utf8) + [0] + Array(data.utf8))
+    return digest.map { isLong ? "sse/\(name)/\($0)" : "sse/\(name)/\(id)/\($0)" }
+  }
 
   private func end(_ end: HTTPStream.End) {
     stream = nil

@@ -15,6 +15,7 @@ final class NtfySource: Source {
   let name: String
   let kind = Wire.SourceKind.ntfy
   private let settings: NtfySettings
+  private let origin: StreamOrigin
   private unowned let bridge: Bridge
   private let intake: Intake
   private var stream: HTTPStream?
@@ -25,6 +26,7 @@ final class NtfySource: Source {
 
   init(_ settings: NtfySettings, for bridge: Bridge) {
     (name, self.settings, self.bridge) = (settings.name, settings, bridge)
+    origin = StreamOrigin("ntfy", url: settings.url.text)
     intake = Intake(bridge)
     intake.onRoom = { [unowned self] in stream?.resume() }
   }
@@ -32,7 +34,7 @@ final class NtfySource: Source {
   func connect() {
     lines = LineBuffer(limit: Self.longestLine)
     isOpen = false
-    position = NtfyPosition(bridge.state[name])
+    position = NtfyPosition(origin.position(in: bridge.state[name]))
     intake.beginConnection()
     do throws(ExchangeFailure) {
       let stream = try HTTPStream(try request(), in: bridge.loop)
@@ -81,7 +83,7 @@ final class NtfySource: Source {
       case .message(let message): if let item = item(message) { items.append(item) }
       case .keepAlive:
         position.finishOldOnes()
-        items.append(Intake.Item(position: position.since.map(Intake.Position.after)))
+        items.append(Intake.Item(position: position.since.map(origin.line).map(Intake.Position.after)))
       case .other: break
       }
     }
@@ -96,7 +98,9 @@ final class NtfySource: Source {
     guard !isOpen else { return }
     isOpen = true
     position.open(at: time)
-    if bridge.state[name] == nil, let since = position.since { bridge.remember(.after(since), of: name) }
+    if origin.position(in: bridge.state[name]) == nil, let since = position.since {
+      bridge.remember(.after(origin.line(since)), of: name)
+    }
     bridge.connected(self)
   }
 
@@ -104,7 +108,7 @@ final class NtfySource: Source {
     // A message of a topic that was not requested is a server's mistake.
     guard let app = settings.topics[message.topic] else { return nil }
     position.append(message.time)
-    let position = position.since.map(Intake.Position.after)
+    let position = position.since.map(origin.line).map(Intake.Position.after)
     switch message.body {
     case .text(let payload):
       return Intake.Item(
