@@ -55,6 +55,16 @@ import Testing
     #expect(foreseen > 400)
   }
 
+  @Test func `What is due in weeks has the time of the plan in force`() throws {
+    let engine = try PlanningTests.engine(3, PlanningTests.policy(.every(.hours(60 * 24))))
+    let now = Instant(microseconds: 0) + .hours(5)
+    for id in engine.configuredApps {
+      let said = try #require(engine.prospect(of: id, at: now))
+      #expect(said.plannedAt == nil && said.start == said.due)
+      #expect(said.due.map { $0.earliest <= now + .hours(61 * 24) } == true, "\(said)")
+    }
+  }
+
   @Test func `Of many apps each is looked at alone, and of very many some are not`() throws {
     var engine = try PlanningTests.engine(120, PlanningTests.policy(.every(.hours(30))))
     let now = Instant(microseconds: 0) + .hours(5)

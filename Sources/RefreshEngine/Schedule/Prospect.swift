@@ -19,6 +19,10 @@ public struct Prospect: Hashable, Sendable {
 extension Engine {
   /// The most moments that a look ahead goes through: each lifts a hold, or is the end of quiet hours.
   private static let mostMoments = 64
+  /// How far ahead nights are foreseen.
+  ///
+  /// A refresh that is due later has the time of the plan in force: by then more will be learnt than can be foreseen.
+  private static let foresight = Duration.hours(14 * 24)
 
   /// The next refresh of an app, as of an instant, boot clock; nil while one is running.
   public func prospect(of id: AppID, at now: Instant) -> Prospect? {
@@ -68,7 +72,7 @@ extension Engine {
         next = ahead.lifts(of: holds, on: index, at: moment)
       }
       guard let next, next > moment else { return prospect }
-      guard let night = ahead.nextPlan(of: index), night < next else {
+      guard let night = ahead.nextPlan(of: index), night < next, next <= now + Self.foresight else {
         moment = next
         continue
       }
