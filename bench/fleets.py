@@ -67,6 +67,21 @@ def fixed(fleet: freshness.Fleet, refreshes: float) -> list[numpy.ndarray]:
     return [numpy.arange(period * phase, fleet.days * DAY, period) for period, phase in zip(periods, phases, strict=True)]
 
 
+def fixed_at_first(fleet: freshness.Fleet, refreshes: float) -> list[numpy.ndarray]:
+    """The first day of fixed intervals, with so many refreshes an app: like refreshd, they begin with one at once."""
+    most = DAY // (fleet.floor * 10) if fleet.habits else numpy.full(fleet.apps, DAY)
+    phases = numpy.random.default_rng(7).random(fleet.apps)
+
+    def counts(mean):
+        return numpy.maximum(numpy.minimum(numpy.floor(mean + phases), most), 1).astype(int)
+
+    few, many = 0.0, float(DAY)
+    for _ in range(60):
+        mean = (few + many) / 2
+        few, many = (few, mean) if counts(mean).mean() > refreshes else (mean, many)
+    return [numpy.arange(count) * DAY / count for count in counts(few)]
+
+
 @functools.cache
 def optimum(kind: str, apps: int, days: int, seed: int) -> tuple[freshness.Fleet, list[float], list[float]]:
     """A generated fleet, and the logarithms of the best refreshes a day and ages that are possible on it."""

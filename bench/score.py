@@ -11,7 +11,8 @@ that knows all rates; freshness.py explains score, cost and the fleets that it g
     noon     five apps, opened at 12:00, 2 minutes early or late
     mixed    intervals of 15 minutes to 24 hours, each app beside the same app among apps of its own interval
     guest    five apps of 4 hours, beside the same five with another app: quick, failing, or gone after three weeks
-    cold     the first seven days, beside a fixed interval of the same number of refreshes that day
+    cold     the first seven days, beside a fixed interval of the same number of refreshes that day; on the first day
+             both refresh an app at once
 
 The optimum of a fleet is computed once and kept in .build/score.
 """
@@ -78,7 +79,8 @@ def first_days(generated: freshness.Fleet, plan) -> list[tuple[float, float, flo
     for day in range(7):
         count = sum(of_day(times, day).sum() for times in plan) / generated.apps
         sums = []
-        for each in (plan, fleets.fixed(generated, max(count, 0.01))):
+        even = fleets.fixed(generated, max(count, 0.01)) if day else fleets.fixed_at_first(generated, count)
+        for each in (plan, even):
             pairs = (freshness.met(*generated.events(number), each[number]) for number in range(generated.apps))
             ages = [age[is_open & of_day(when, day)] for when, is_open, age in pairs]
             sums.append(float(sum(some.sum() for some in ages)))
