@@ -61,6 +61,14 @@ import Testing
     #expect(Learnings(encoded: device.encoded.dropLast(), budget: device.budget) == nil)
   }
 
+  @Test func `A machine before its first night is the same after it was written and read`() throws {
+    let device = Learnings(budget: Budget(profile: .balanced))
+    let read = try #require(Learnings(encoded: device.encoded, budget: device.budget))
+    #expect(read.use == device.use)
+    let use = UseTests.use(0..<1) { _ in [7 * 60] }
+    #expect(use.expected(1..<2, read.use)[0].openings == use.expected(1..<2, device.use)[0].openings)
+  }
+
   @Test func `What a machine learnt before there were patterns is read, but for them`() throws {
     var writer = ByteWriter()
     writer.append(UInt8(2))
