@@ -67,6 +67,29 @@ def fixed(fleet: freshness.Fleet, refreshes: float) -> list[numpy.ndarray]:
     return [numpy.arange(period * phase, fleet.days * DAY, period) for period, phase in zip(periods, phases, strict=True)]
 
 
+def fixed_at_first(fleet: freshness.Fleet, refreshes: float) -> list[numpy.ndarray]:
+    """The first day of fixed intervals, with so many refreshes an app: all begin with one at once, as refreshd's do.
+
+    The second refresh comes after half an interval to one and a half, so that no result hangs on a hour of the day."""
+    floors = fleet.floor * 10 if fleet.habits else numpy.full(fleet.apps, 1)
+    phases = numpy.random.default_rng(7).random(fleet.apps)
+
+    def schedule(minutes):
+        periods = numpy.maximum(minutes, floors)
+        seconds = numpy.maximum(periods * (0.5 + phases), floors)
+        return [
+            numpy.concatenate([[0.0], numpy.arange(second, DAY, period)])
+            for second, period in zip(seconds, periods, strict=True)
+        ]
+
+    short, long = 1.0, 60.0 * DAY
+    for _ in range(60):
+        minutes = (short * long) ** 0.5
+        is_many = numpy.mean([len(times) for times in schedule(minutes)]) > refreshes
+        short, long = (minutes, long) if is_many else (short, minutes)
+    return schedule(long)
+
+
 @functools.cache
 def optimum(kind: str, apps: int, days: int, seed: int) -> tuple[freshness.Fleet, list[float], list[float]]:
     """A generated fleet, and the logarithms of the best refreshes a day and ages that are possible on it."""

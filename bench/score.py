@@ -11,7 +11,8 @@ that knows all rates; freshness.py explains score, cost and the fleets that it g
     noon     five apps, opened at 12:00, 2 minutes early or late
     mixed    intervals of 15 minutes to 24 hours, each app beside the same app among apps of its own interval
     guest    five apps of 4 hours, beside the same five with another app: quick, failing, or gone after three weeks
-    cold     the first seven days, beside a fixed interval of the same number of refreshes that day
+    cold     the first seven days, beside a fixed interval of the same number of refreshes that day; on the first day
+             both refresh an app at once
 
 The optimum of a fleet is computed once and kept in .build/score.
 """
@@ -78,7 +79,8 @@ def first_days(generated: freshness.Fleet, plan) -> list[tuple[float, float, flo
     for day in range(7):
         count = sum(of_day(times, day).sum() for times in plan) / generated.apps
         sums = []
-        for each in (plan, fleets.fixed(generated, max(count, 0.01))):
+        even = fleets.fixed(generated, max(count, 0.01)) if day else fleets.fixed_at_first(generated, count)
+        for each in (plan, even):
             pairs = (freshness.met(*generated.events(number), each[number]) for number in range(generated.apps))
             ages = [age[is_open & of_day(when, day)] for when, is_open, age in pairs]
             sums.append(float(sum(some.sum() for some in ages)))
@@ -118,14 +120,13 @@ PARTS = {"fleet": fleet, "noon": noon, "guest": guest, "mixed": mixed}
 def parts(options) -> list[tuple]:
     """All that is to be measured, each thing once; the first word of each is a key of PARTS."""
     wanted: dict[tuple, None] = {}
-    few = options.seeds[:1]
     for row in options.rows:
         kinds = ("public", "habits") if row == "cold" else (row,) if row in SCORES else ()
         some = [("fleet", kind, profile, seed) for kind in kinds for seed in options.seeds for profile in options.profiles]
         if row == "noon":
             some = [(row, floor, seed) for floor in FLOORS for seed in options.seeds]
         elif row == "mixed":
-            some = [(row, interval, seed) for seed in few for interval in ("all", *INTERVALS)]
+            some = [(row, interval, seed) for seed in options.seeds for interval in ("all", *INTERVALS)]
         elif row == "guest":
             kinds = ("nobody", *GUESTS)
             some = [(row, kind, host, seed) for host in ("noon", "day") for kind in kinds for seed in options.seeds]
@@ -177,7 +178,7 @@ def mixed_lines(options, results):
     of_all: list[tuple[float, str]] = []
     for number, interval in enumerate(INTERVALS):
         among, alike, counts = [], [], []
-        for seed in options.seeds[:1]:
+        for seed in options.seeds:
             both = results["mixed", "all", seed], results["mixed", interval, seed]
             for name in list(both[0])[number :: len(INTERVALS)]:
                 among.append(both[0][name][0])
@@ -187,8 +188,13 @@ def mixed_lines(options, results):
         of_all.append((ratio, interval))
         refreshes = [statistics.mean(column) for column in zip(*counts, strict=True)]
         worst = max((here + 1) / (there + 1) for here, there in zip(among, alike, strict=True))
+        size = len(among) // len(options.seeds)
+        by_seed = " ".join(
+            f"{sum(among[first : first + size]) / max(sum(alike[first : first + size]), 0.1):.3f}"
+            for first in range(0, len(among), size)
+        )
         note = f"{statistics.mean(among):.1f} and {statistics.mean(alike):.1f} min, {refreshes[0]:.2f} and "
-        note += f"{refreshes[1]:.2f} a day; an app at worst × {worst:.2f}"
+        note += f"{refreshes[1]:.2f} a day, by seed {by_seed}; an app at worst × {worst:.2f}"
         yield f"mixed, {interval}", "", "age by that of its like", f"{ratio:.3f}", f"≤ {CALM}", mark(ratio <= CALM), note
     ratio, interval = max(of_all)
     yield "mixed", "", "the worst", f"{ratio:.3f}", f"≤ {CALM}", mark(ratio <= CALM), interval
@@ -236,7 +242,7 @@ def main() -> None:
     parser.add_argument("--refreshctl", type=Path, required=True)
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS)
     parser.add_argument("--profiles", nargs="+", choices=PROFILES, default=list(PROFILES))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3, 4, 5], help="mixed takes the first one")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3, 4, 5])
     parser.add_argument("--apps", type=int, default=200)
     parser.add_argument("--days", type=int, default=42)
     parser.add_argument("--jobs", type=int, help="how many processes; one a processor by default")

@@ -113,7 +113,7 @@ import Testing
     limits.profile = .thrifty
     _ = engine.handle(.configured(limits, [id: Self.policy()]), at: now)
     let after = try #require(engine.explain(id, at: now)?.planning?.price)
-    #expect(abs(after / before - 100 / 9.5) < 0.01)
+    #expect(abs(after / before - 100 / 10.5) < 0.01)
   }
 
   @Test func `A refresh that fails for good is planned after as one that went well`() throws {

@@ -25,7 +25,7 @@ public struct Habit: Hashable, Sendable {
   /// The part of such days on which it must have been.
   private static let leastPart = 0.4
   /// The widest spread of what is called a habit, in minutes.
-  private static let widest = 75.0
+  private static let widest = 60.0
 
   /// The bit of a day.
   private static func bit(ofDay day: Int) -> UInt8 { 1 << UInt8(LocalTime.weekday(ofDay: day)) }

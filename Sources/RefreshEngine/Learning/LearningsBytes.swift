@@ -47,7 +47,8 @@ extension Learnings {
         let weights = reader.floats(Explanations.count, in: 0...1), weights.reduce(0, +) > 0.5,
         let offset = reader.integer(Int32.self)
       else { return nil }
-      use.patterns = Patterns(stored: shapes, chances: chances, pool: pool)
+      // Before the first night the pool has not cut the patterns into parts.
+      if shapes != use.patterns.shapes { use.patterns = Patterns(stored: shapes, chances: chances, pool: pool) }
       use.weights = weights
       zoneOffset = offset == .min ? nil : offset
     }

@@ -22,7 +22,7 @@ public enum Profile: String, Hashable, Sendable, CaseIterable {
   var price: Double {
     switch self {
     case .fresh: 2
-    case .balanced: 9.5
+    case .balanced: 10.5
     case .thrifty: 100
     }
   }

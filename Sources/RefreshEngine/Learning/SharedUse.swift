@@ -4,7 +4,9 @@ struct SharedUse: Hashable, Sendable {
   private static let kept = 0.2
 
   /// The shape of the typical day, a share for each half hour.
-  var pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
+  ///
+  /// Before anything is seen, a tenth as many openings are expected from midnight to 6:00 as at any other time.
+  var pool: [Float] = (0..<Use.halfHours).map { ($0 < 12 ? 0.1 : 1) / 37.2 }
   /// The ways in which apps are opened.
   var patterns = Patterns()
   /// The weights of ``Explanations`` for an app of which nothing is known: by what holds for the machine's other apps.

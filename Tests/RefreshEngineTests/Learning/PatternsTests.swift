@@ -39,10 +39,11 @@ import Testing
     #expect(known.around(7) / known.all > alone.around(7) / alone.all)
   }
 
-  @Test func `Nothing is expected at night, when no app of the machine is opened`() {
+  @Test func `Nothing is expected when no app of the machine is opened, at night or in the afternoon`() {
     let use = UseTests.use(0..<3) { _ in [7 * 60] }
     let (known, alone) = (Self.shares(use, Self.machine.use), Self.shares(use, SharedUse()))
-    #expect(known.around(3) / known.all < 0.5 * alone.around(3) / alone.all)
+    #expect(known.around(3) / known.all < 0.8 * alone.around(3) / alone.all)
+    #expect(known.around(15) / known.all < 0.5 * alone.around(15) / alone.all)
   }
 
   @Test func `An app of other times is not forced into the machine's patterns`() {
@@ -58,6 +59,14 @@ import Testing
     #expect(read.use.patterns == device.use.patterns)
     #expect(read.encoded == device.encoded)
     #expect(Learnings(encoded: device.encoded.dropLast(), budget: device.budget) == nil)
+  }
+
+  @Test func `A machine before its first night is the same after it was written and read`() throws {
+    let device = Learnings(budget: Budget(profile: .balanced))
+    let read = try #require(Learnings(encoded: device.encoded, budget: device.budget))
+    #expect(read.use == device.use)
+    let use = UseTests.use(0..<1) { _ in [7 * 60] }
+    #expect(use.expected(1..<2, read.use)[0].openings == use.expected(1..<2, device.use)[0].openings)
   }
 
   @Test func `What a machine learnt before there were patterns is read, but for them`() throws {

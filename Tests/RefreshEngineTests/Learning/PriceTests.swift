@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func `The price of a profile is minutes of age, and the same from the first day on`() {
-    for (profile, price) in [(Profile.thrifty, 100.0), (.balanced, 9.5), (.fresh, 2)] {
+    for (profile, price) in [(Profile.thrifty, 100.0), (.balanced, 10.5), (.fresh, 2)] {
       var device = Learnings(budget: Budget(profile: profile))
       #expect(abs(device.price - price) < 0.01)
       device.beginNight()

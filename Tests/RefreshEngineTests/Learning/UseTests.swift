@@ -42,6 +42,36 @@ import Testing
     #expect(Self.around(720, day.unmet) > 1.3)
   }
 
+  @Test func `An opening that came once is not taken for a habit, and one with others near it is`() {
+    func expected(_ others: [Int: Double]) -> [Double] {
+      let use = Self.use(0..<14, scatter: 0) { day in [720] + (others[day].map { [$0] } ?? []) }
+      return Self.expected(use, onDay: 14).openings
+    }
+    let once = Self.around(1080, expected([10: 1080]))
+    let often = Self.around(1080, expected([4: 1070, 7: 1095, 10: 1080]))
+    #expect(often > 5 * once, "\(often) an opening of three, \(once) one of one")
+    #expect(Self.around(720, expected([10: 1080])) > 0.8)
+  }
+
+  @Test func `A habit at midnight is known as well as one at noon`() {
+    func expected(_ minutes: [Double]) -> [Double] {
+      var (use, shared) = (Use(), SharedUse())
+      shared.pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
+      for day in 0..<6 {
+        use.opened(at: LocalTime(minutes: Double(day) * LocalTime.minutesOfDay + minutes[day % minutes.count]))
+        use.passDays(day..<(day + 1), shared)
+      }
+      return use.expected(6..<7, shared)[0].openings
+    }
+    let (noon, midnight) = (expected([715, 725]), expected([1435, 5]))
+    for slot in 0..<Use.slots { #expect(abs(midnight[slot] - noon[(slot + 72) % Use.slots]) < 0.001) }
+  }
+
+  @Test func `Before anything is seen, nobody is expected at night`() {
+    let openings = Self.expected(Use(), onDay: 0).openings
+    #expect(Self.around(180, openings) < 0.4 * Self.around(900, openings))
+  }
+
   @Test func `Broad peaks stay broad, and an opening there does not rule out the next`() {
     // About four openings a day, each slot of five hours as likely as the next.
     var random: UInt64 = 1
