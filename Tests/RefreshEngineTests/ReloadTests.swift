@@ -68,6 +68,24 @@ import Testing
     #expect(starts.allSatisfy { $0.hasSuffix("(interval)") }, "\(starts)")
   }
 
+  @Test func `An app that was due and held before a reload waits on as it did`() throws {
+    var timeline = Timeline()
+    try timeline.play(
+      Script(
+        """
+        0s      network gone
+        0s      configure todo background=1h network=any; mail background=1h network=any
+        2h      configure todo background=1h network=any; mail background=1h network=any; news
+        3h      network wired
+        3h      end
+        """))
+    #expect(timeline.trace.contains { $0.hasPrefix("3h start") && $0.contains("todo") }, "\(timeline.trace)")
+    #expect(timeline.trace.contains { $0.hasPrefix("3h start") && $0.contains("mail") }, "\(timeline.trace)")
+    for app in ["todo", "mail"] {
+      #expect(try timeline.engine?.state(of: appID(app))?.request == nil)
+    }
+  }
+
   @Test func `A request ends with the app's file`() throws {
     try expect(
       """
