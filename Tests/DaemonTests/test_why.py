@@ -1,5 +1,7 @@
 """Why: every term of the verdict, and the history."""
 
+import time
+
 from client import fails
 from daemon import MAIL, TODO
 from pushing import why
