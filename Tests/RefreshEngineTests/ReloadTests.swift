@@ -1,3 +1,4 @@
+import RefreshEngine
 import Testing
 
 /// A reload puts all apps in force at once: they come, change and go, also while they run.
@@ -73,16 +74,19 @@ import Testing
     try timeline.play(
       Script(
         """
-        0s      network gone
+        0s      network wired
         0s      configure todo background=1h network=any; mail background=1h network=any
+        10min   network gone
         2h      configure todo background=1h network=any; mail background=1h network=any; news
-        3h      network wired
-        3h      end
+        2h1min  end
         """))
-    #expect(timeline.trace.contains { $0.hasPrefix("3h start") && $0.contains("todo") }, "\(timeline.trace)")
-    #expect(timeline.trace.contains { $0.hasPrefix("3h start") && $0.contains("mail") }, "\(timeline.trace)")
-    for app in ["todo", "mail"] {
-      #expect(try timeline.engine?.state(of: appID(app))?.request == nil)
+    let now = Instant(microseconds: 0) + .minutes(121)
+    let engine = try #require(timeline.engine)
+    for id in try [appID("todo"), appID("mail")] {
+      let explanation = try #require(engine.explain(id, at: now))
+      #expect(engine.state(of: id)?.request == nil)
+      #expect(explanation.trigger == .interval)
+      #expect(explanation.window.map { $0.earliest <= Instant(microseconds: 0) + .minutes(61) } == true)
     }
   }
 

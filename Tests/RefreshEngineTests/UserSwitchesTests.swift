@@ -103,6 +103,8 @@ import Testing
     try timeline.play(
       Script(
         """
+        0s    network wired
+        0s    power mains
         0s    configure todo background=1h watch=30s
         10min skip todo
         20min \(other)
