@@ -8,7 +8,7 @@ extension Configuration {
   public static func load(
     from sources: ConfigurationSources, as reader: Reader
   ) throws(ConfigurationError) -> Configuration {
-    let files = ReadFiles(sources, reader)
+    let files = ReadFiles.read(sources, reader)
     let problems = files.problems + files.problemsOfApps
     guard problems.isEmpty else { throw ConfigurationError(problems) }
     return files.configuration
@@ -21,7 +21,7 @@ extension Configuration {
   public static func loadAtStart(
     from sources: ConfigurationSources, as reader: Reader
   ) throws(ConfigurationError) -> Configuration {
-    let files = ReadFiles(sources, reader)
+    let files = ReadFiles.read(sources, reader)
     guard files.problems.isEmpty else { throw ConfigurationError(files.problems + files.problemsOfApps) }
     return files.configuration
   }
@@ -42,8 +42,22 @@ private struct ReadFiles {
   private let context: LoadContext
   /// Whether `push.toml` has sources, or mistakes; only the bridge says which.
   private var namesPushSources = false
+  /// Whether a file went away between the list and its turn.
+  private var hasLostFile = false
 
-  init(_ sources: ConfigurationSources, _ reader: Reader) {
+  /// How often the files are listed while each time one goes away.
+  private static let mostLists = 5
+
+  /// Reads the files; anew if one went away meanwhile, which is no mistake of the configuration.
+  static func read(_ sources: ConfigurationSources, _ reader: Reader) -> ReadFiles {
+    for _ in 1..<mostLists {
+      let files = ReadFiles(sources, reader)
+      if !files.hasLostFile { return files }
+    }
+    return ReadFiles(sources, reader)
+  }
+
+  private init(_ sources: ConfigurationSources, _ reader: Reader) {
     context = LoadContext(reader: reader)
     do throws(ConfigurationError) {
       namesPushSources = try !PushConfiguration.load(from: sources, home: "/").sources.isEmpty
@@ -56,12 +70,14 @@ private struct ReadFiles {
     } catch {
       problems.append(error)
       context.ignoreMainFile()
+      hasLostFile = file?.hasGone ?? false
     }
     for file in sources.appFiles(&problems) {
       do throws(Problem) {
         if let entries = try file.read() { add(AppFile(file, entries, in: context), from: file) }
       } catch {
         problemsOfApps.append(error)
+        if file.hasGone { hasLostFile = true }
         guard let id = file.idOfName else {
           note(unnamed: file, error)
           continue

@@ -162,4 +162,13 @@ extension Daemon {
     }
     return nil
   }
+
+  /// The app that a call is about, if the caller may ask about it and it is one that can be refreshed, so that no guard
+  /// accepts what does nothing; else the call is answered.
+  func refreshedApp<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
+    guard let app = app(named: name, for: call) else { return nil }
+    guard let unit = app.policy.guarded else { return app }
+    call.fail(RefreshdInterface.IsGuard(app: app.id.description, unit: unit.name))
+    return nil
+  }
 }

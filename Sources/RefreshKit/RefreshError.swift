@@ -14,7 +14,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     case disconnected
     /// This user may not act for the app, or may not use the socket.
     case notAllowed
-    /// No file of the daemon's configuration names the app.
+    /// No file of the daemon's configuration names the app, or it is a guard, which has no refreshes.
     case noSuchApp
     /// The daemon does not accept the interval.
     case badInterval
@@ -84,6 +84,10 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
         let error = try reply.parameters(as: RefreshdInterface.NotAllowed.self)
         let act = error.app.map { "cannot speak for \($0): not allowed." } ?? "cannot do this:"
         return RefreshError(.notAllowed, "\(act) \(error.remedy)")
+      case RefreshdInterface.IsGuard.name:
+        let error = try reply.parameters(as: RefreshdInterface.IsGuard.self)
+        return RefreshError(
+          .noSuchApp, "cannot refresh \(error.app): it guards \(error.unit), and refreshes nothing; name another app")
       case ManagerInterface.InvalidInterval.name:
         return RefreshError(.badInterval, try reply.parameters(as: ManagerInterface.InvalidInterval.self).problem)
       case RefreshdInterface.NotStored.name:

@@ -76,6 +76,7 @@ struct RefreshCtl: ParsableCommand {
 /// The entry point: all errors have one form, those of the command line too.
 @main enum Main {
   static func main() {
+    StandardOutput.checkAtExit()
     var arguments = Array(CommandLine.arguments.dropFirst())
     do {
       let host = try RemoteHost.take(outOf: &arguments)
@@ -129,6 +130,10 @@ extension RefreshCtl {
     if message.hasPrefix("cannot ") { return message }
     let command = arguments.dropFirst().first.flatMap { commandNames.contains($0) ? $0 + " " : nil } ?? ""
     let problem = message.prefix(1).lowercased() + message.dropFirst()
-    return "cannot read the command line: \(problem); see `refreshctl \(command)--help`"
+    let word = arguments.dropFirst().first ?? ""
+    let isNoCommand = command.isEmpty && message.contains("nexpected argument") && !word.hasPrefix("-")
+    let like = isNoCommand ? Suggestions.texts(like: word, among: commandNames) : []
+    let question = like.isEmpty ? "" : "did you mean \(like.joined(separator: " or "))? "
+    return "cannot read the command line: \(problem); \(question)see `refreshctl \(command)--help`"
   }
 }

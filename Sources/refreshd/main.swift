@@ -8,7 +8,9 @@ do throws(ServiceError) {
   let settings = try DaemonSettings(arguments: CommandLine.arguments, environment: DaemonSettings.ownEnvironment())
   switch settings.purpose {
   case .run: try Service.run(settings)
-  case .check: print("The configuration is good: \(try Service.check(settings)) apps.")
+  case .check:
+    let apps = try Service.check(settings)
+    print("The configuration is good: \(apps) \(apps == 1 ? "app" : "apps").")
   case .help: print(DaemonSettings.help, terminator: "")
   case .version: print("refreshd \(refreshdVersion)")
   }

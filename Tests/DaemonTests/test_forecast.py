@@ -2,14 +2,16 @@
 
 import os
 import pwd
+import subprocess
 
 import pytest
 
 from client import as_user, fails
-from daemon import MAIL, TODO
+from daemon import MAIL, REFRESHD, TODO
 
 HOUR = 3_600_000_000
 NOBODY = pwd.getpwnam("nobody").pw_uid
+STRANGER = 54321
 
 
 def forecast(daemon, **parameters):
@@ -107,3 +109,17 @@ def test_everybody_is_told_about_his_own_apps(daemon):
         with fails("org.refreshd.NotAllowed", app=TODO):
             forecast(daemon, app=TODO)
     assert {app for app, _ in starts(answer)} == {MAIL} and answer["rest"] == []
+    assert answer["has_apps_of_others"] is True
+    with as_user(STRANGER):
+        assert forecast(daemon)["has_apps_of_others"] is True
+    assert "has_apps_of_others" not in forecast(daemon)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@pytest.mark.parametrize("command", ["forecast", "timeline"])
+def test_a_user_without_apps_is_told_of_those_of_others(daemon, command):
+    daemon.app("exit 100", background_interval="1h")
+    daemon.start()
+    program = [REFRESHD.with_name("refreshctl"), command, "--socket", daemon.socket]
+    said = subprocess.run(program, capture_output=True, text=True, user=STRANGER, group=STRANGER, extra_groups=[])
+    assert said.stdout.startswith("You have no apps. There are apps of other users."), said

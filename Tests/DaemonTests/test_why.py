@@ -1,5 +1,7 @@
 """Why: every term of the verdict, and the history."""
 
+import time
+
 from client import fails
 from daemon import MAIL, TODO
 from pushing import why
@@ -36,7 +38,8 @@ def test_a_constraint_is_told_with_what_it_needs(daemon):
     assert [(term["constraint"], term["needs"]) for term in explanation["terms"]] == [
         ("network", "unmetered"), ("power", "ac"),
     ]
-    assert explanation["quiet"] == {"from_min": 22 * 60, "to_min": 7 * 60}
+    east = int(time.localtime().tm_gmtoff) // 60
+    assert explanation["quiet"] == {"from_min": 22 * 60, "to_min": 7 * 60, "east_min": east}
     assert set(explanation["conditions"]) == {"network", "power", "power_saver", "idle", "pressure"}
 
 

@@ -208,6 +208,8 @@ import Testing
     let nobody = try #require(getpwnam("nobody")?.pointee.pw_uid)
     #expect(try scratch("owner = \"nobody\"").load().apps[0].owner.uid == nobody)
     #expect(try scratch("owner = \"\(nobody)\"").load().apps[0].owner.name == "nobody")
+    #expect(try scratch("owner = \(nobody)").load().apps[0].owner.name == "nobody")
+    #expect(try scratch("group = 0").load().apps.count == 1)
   }
 
   @Test("a user's daemon: only that user", arguments: [true, false])

@@ -64,6 +64,20 @@ import Testing
     #expect(try Self.names(in: scratch) == ["a.a run"])
   }
 
+  @Test("a file that goes away while the others are read is no mistake")
+  func goesAway() throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/a.toml", #"id = "a.a"\n[[task]]\nrun = ["/bin/true"]"#.replacing("\\n", with: "\n"))
+    try scratch.write("apps.d/b.toml", Self.app("b.b", name: "b"))
+    let path = "\(scratch.path)/apps.d/b.toml"
+    // The program of the first app is looked at before the second file is read.
+    let reader = Reader(isProgram: { _ in
+      unlink(path)
+      return true
+    })
+    #expect(try scratch.load(as: reader).apps.map { "\($0.id)" } == ["a.a"])
+  }
+
   @Test("an empty file and a link to /dev/null mask a file without replacing it")
   func emptyMask() throws {
     let scratch = try Scratch()
@@ -110,7 +124,7 @@ import Testing
     #expect(
       scratch.problems() == [
         "apps.d/a.toml: cannot read what is not a file; make it a file, or remove it",
-        "apps.d/b.toml: cannot read the file: No such file or directory; make it readable, or remove it",
+        "apps.d/b.toml: cannot read the file: it is a link that leads nowhere; let it lead to a file, or remove it",
         "apps.d/c.toml: cannot read a file of more than 1 MiB; make it shorter",
       ])
     let other = try Scratch()

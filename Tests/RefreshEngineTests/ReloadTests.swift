@@ -1,3 +1,4 @@
+import RefreshEngine
 import Testing
 
 /// A reload puts all apps in force at once: they come, change and go, also while they run.
@@ -66,6 +67,27 @@ import Testing
     let starts = timeline.trace.filter { $0.contains(" start ") }
     #expect(starts.count == 4)
     #expect(starts.allSatisfy { $0.hasSuffix("(interval)") }, "\(starts)")
+  }
+
+  @Test func `An app that was due and held before a reload waits on as it did`() throws {
+    var timeline = Timeline()
+    try timeline.play(
+      Script(
+        """
+        0s      network wired
+        0s      configure todo background=1h network=any; mail background=1h network=any
+        10min   network gone
+        2h      configure todo background=1h network=any; mail background=1h network=any; news
+        2h1min  end
+        """))
+    let now = Instant(microseconds: 0) + .minutes(121)
+    let engine = try #require(timeline.engine)
+    for id in try [appID("todo"), appID("mail")] {
+      let explanation = try #require(engine.explain(id, at: now))
+      #expect(engine.state(of: id)?.request == nil)
+      #expect(explanation.trigger == .interval)
+      #expect(explanation.window.map { $0.earliest <= Instant(microseconds: 0) + .minutes(61) } == true)
+    }
   }
 
   @Test func `A request ends with the app's file`() throws {

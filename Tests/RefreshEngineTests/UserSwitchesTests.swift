@@ -97,6 +97,23 @@ import Testing
         """, only: ["start"])
   }
 
+  @Test(arguments: ["run todo", "push 1 todo", "change todo"])
+  func `A refresh by another trigger does not end a skip`(other: String) throws {
+    var timeline = Timeline()
+    try timeline.play(
+      Script(
+        """
+        0s    network wired
+        0s    power mains
+        0s    configure todo background=1h watch=30s
+        10min skip todo
+        20min \(other)
+        3h10min end
+        """))
+    let starts = timeline.trace.filter { $0.contains(" start ") && $0.hasSuffix("(interval)") }
+    #expect(starts.map { $0.prefix { $0 != " " } } == ["0s", "2h", "3h"], "\(timeline.trace)")
+  }
+
   @Test func `A one-shot starts once, at its time`() throws {
     try expect(
       """

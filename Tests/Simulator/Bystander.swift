@@ -234,7 +234,7 @@ public struct Bystander: Sendable {
         apps[app]?.change = nil
       }
       apps[app]?.change?.isSure = false
-      apps[app]?.skippedUntil = nil
+      if let until = apps[app]?.skippedUntil, until <= now { apps[app]?.skippedUntil = nil }
       if let oneShot = apps[app]?.oneShot, oneShot.earliest <= now { apps[app]?.oneShot = nil }
       if !awaitsBegin { noteBegin(policy) }
     }

@@ -45,12 +45,12 @@ import Testing
     ]
     #expect(
       screen().text(apps) == [
-        "APP       PHASE       NEXT           HELD BY         LAST   DATA AGE",
-        "a.free    background  in 53 min                      never  -",
-        "a.paused  background  due in 53 min  then paused     never  -",
-        "a.quiet   background  in 9 h         then quiet      never  -",
-        "a.held    background  -              network, power  never  -",
-        "a.push    background  in 53 min      push: app quit  never  -",
+        "APP       PHASE       NEXT           HELD BY           LAST   DATA AGE",
+        "a.free    background  in 53 min                        never  -",
+        "a.paused  background  due in 53 min  then paused       never  -",
+        "a.quiet   background  in 9 h         until then quiet  never  -",
+        "a.held    background  -              network, power    never  -",
+        "a.push    background  in 53 min      push: app quit    never  -",
       ])
   }
 
@@ -171,8 +171,7 @@ import Testing
       background: interval("1h", span(h: 1), insteadOf: "24h"), last: last)
     #expect(
       screen().text(app) == [
-        "Todo (org.example.todo) is in the background. It will be refreshed in 2 h 12 min (today 14:12),",
-        "because its background interval is 1h.",
+        "Todo (org.example.todo) is in the background. It will be refreshed in 2 h 12 min (today 14:12).",
         "",
         "  next           in 2 h 12 min, today 14:12 (interval)",
         "  last refresh   today 06:02, new data, took 1.8 s, 300 ms CPU (interval)",
@@ -217,6 +216,7 @@ import Testing
       at: noon, .failed, cause: cause, tasks: [task("app", .failed, cause: cause, says: "disk full")])
     #expect(
       screen().text(.init(refreshes: [failed]), of: "org.example.todo").last?.hasSuffix("300 ms  disk full") == true)
+    #expect(screen().summary(failed).last == "app: failed after 1.2 s: disk full")
   }
 
   @Test func theHistoryHasALineForEachRefresh() {

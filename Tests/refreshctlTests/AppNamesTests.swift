@@ -33,6 +33,7 @@ import Testing
     (["why"], "cannot read the command line: missing expected argument '<app>'; see `refreshctl why --help`"),
     (["set", "org.x.a"], "cannot set nothing; give --foreground or --background, as in `--background 1h`"),
     (["pause", "--for", "0s"], "cannot pause for less than a second; give --for a longer time, or run `resume`"),
+    (["lst"], "cannot read the command line: unexpected argument 'lst'; did you mean list? see `refreshctl --help`"),
     (["nothing"], "cannot read the command line: unexpected argument 'nothing'; see `refreshctl --help`"),
   ]) func aWrongCommandLineIsToldLikeEveryError(arguments: [String], text: String) {
     #expect(throws: (any Error).self) { _ = try RefreshCtl.parseAsRoot(arguments) }

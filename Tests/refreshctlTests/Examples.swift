@@ -35,7 +35,7 @@ func details(
   phase: Wire.Phase = .background, verdict: Wire.Verdict = .notDue, due: Int64? = nil, trigger: Wire.Trigger? = nil,
   holds: [Wire.Hold] = [], running: Wire.Running? = nil, fresh: Int64? = nil,
   background: Wire.Interval = interval("24h", span(h: 24)), tasks: [Wire.Task] = twoTasks, attachedPID: Int? = nil,
-  last: Wire.Refresh? = nil
+  last: Wire.Refresh? = nil, next: Wire.Next? = nil
 ) -> Wire.AppDetails {
   Wire.AppDetails(
     id: "org.example.todo", name: "Todo", owner: "anna", phase: phase, verdict: verdict, dueMicroseconds: due,
@@ -43,7 +43,7 @@ func details(
     foregroundInterval: interval("5min", span(m: 5)), backgroundInterval: background, onForeground: .stale,
     deadlineMicroseconds: span(s: 30), graceMicroseconds: span(s: 5),
     tasks: tasks, attachedPID: attachedPID,
-    file: "/etc/refreshd/apps.d/org.example.todo.toml", last: last)
+    file: "/etc/refreshd/apps.d/org.example.todo.toml", last: last, next: next)
 }
 
 func refresh(
@@ -71,7 +71,7 @@ func explanation(
   powerProblem: String? = nil, past: [Wire.Past] = [], freshUntil: Int64? = nil, pushes: [Wire.PushWaiting]? = nil,
   dropped: [Wire.DroppedPush]? = nil, limit: Wire.PushLimit? = nil, planning: Wire.Planning? = nil,
   next: Wire.Next? = nil, awaitsSessionOf: String? = nil, skippedUntil: Int64? = nil, restsUntil: Int64? = nil,
-  skipsAll: Bool? = nil, phase: Wire.Phase = .background
+  skipsAll: Bool? = nil, phase: Wire.Phase = .background, eastMinutes: Int? = nil
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
   let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
@@ -83,7 +83,8 @@ func explanation(
     interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
     staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing,
     terms: terms.map { $0.with(problem: ["network": problem, "power": powerProblem][$0.constraint] ?? nil) },
-    quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420), isDisabled: isDisabled, pause: pause,
+    quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420, eastMinutes: eastMinutes), isDisabled: isDisabled,
+    pause: pause,
     failures: failures, strikes: 0, restsUntilMicroseconds: restsUntil, skippedUntilMicroseconds: skippedUntil,
     freshUntilMicroseconds: freshUntil, oneShot: oneShot,
     waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) }, planning: planning,

@@ -12,9 +12,21 @@ import Testing
   }
 
   private static func reply(
-    _ wakes: [Wire.ForecastWake], _ rest: [Wire.ForecastRest] = [], isCut: Bool = false
+    _ wakes: [Wire.ForecastWake], _ rest: [Wire.ForecastRest] = [], isCut: Bool = false,
+    hasAppsOfOthers: Bool? = nil
   ) -> ManagerInterface.Forecast.Reply {
-    .init(fromMicroseconds: noon, untilMicroseconds: noon + span(h: 24), isCut: isCut, wakes: wakes, rest: rest)
+    .init(
+      fromMicroseconds: noon, untilMicroseconds: noon + span(h: 24), isCut: isCut, wakes: wakes, rest: rest,
+      hasAppsOfOthers: hasAppsOfOthers)
+  }
+
+  @Test func `A user without apps is told of those of others`() {
+    #expect(screen().text(Self.reply([])) == ["Nothing will be refreshed in the next 24 h."])
+    let none = screen().text(Self.reply([], hasAppsOfOthers: true)).joined(separator: " ")
+    #expect(none.hasPrefix("You have no apps. There are apps of other users."))
+    #expect(
+      screen().text(Self.reply([], [Self.later], hasAppsOfOthers: true)).first
+        == "Nothing will be refreshed in the next 24 h.")
   }
 
   private static let held = Wire.ForecastRest(

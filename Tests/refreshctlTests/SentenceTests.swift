@@ -6,19 +6,35 @@ import Testing
 @Suite struct SentenceTests {
   private static let apps: [(Wire.AppDetails, String)] = [
     (
-      details(due: noon + span(m: 132), trigger: .interval),
+      details(due: noon + span(m: 132), trigger: .interval, last: refresh(at: noon + span(m: 132) - span(h: 24))),
       "Todo (org.example.todo) is in the background. It will be refreshed in 2 h 12 min (today 14:12), "
         + "because its background interval is 24h."
     ),
     (
-      details(phase: .foreground, due: noon + span(m: 3), trigger: .interval),
+      details(phase: .foreground, due: noon + span(m: 3), trigger: .interval, last: refresh(at: noon - span(m: 2))),
       "Todo (org.example.todo) is in the foreground. It will be refreshed in 3 min (today 12:03:00), "
         + "because its foreground interval is 5min."
     ),
     (
-      details(due: noon + span(m: 15), trigger: .interval, background: interval("minimum", span(m: 15))),
+      details(
+        due: noon + span(m: 15), trigger: .interval, background: interval("minimum", span(m: 15)),
+        last: refresh(at: noon)),
       "Todo (org.example.todo) is in the background. It will be refreshed in 15 min (today 12:15), "
         + "because its background interval is minimum (15 min)."
+    ),
+    // Planned, skipped, or put off by a server: the interval is not the reason.
+    (
+      details(due: noon + span(h: 30), trigger: .interval, last: refresh(at: noon)),
+      "Todo (org.example.todo) is in the background. It will be refreshed in 1 d 6 h (tomorrow 18:00)."
+    ),
+    (
+      details(
+        due: noon + span(h: 24), trigger: .interval, last: refresh(at: noon),
+        next: Wire.Next(
+          trigger: .interval, due: window(noon + span(h: 26)), holds: [], start: window(noon + span(h: 26), span(m: 9)))
+      ),
+      "Todo (org.example.todo) is in the background. It will be refreshed between tomorrow 14:00 and tomorrow 14:09 "
+        + "(in 1 d 2 h)."
     ),
     (
       details(due: noon + span(m: 3), trigger: .catchUp),
@@ -48,6 +64,10 @@ import Testing
     ),
     (details(verdict: .ready), "Todo (org.example.todo) is in the background. It is refreshed now."),
   ]
+
+  private static func window(_ earliest: Int64, _ length: Int64 = 0) -> Wire.Window {
+    Wire.Window(earliestMicroseconds: earliest, latestMicroseconds: earliest + length)
+  }
 
   private static func stuck(pids: [Int]) -> Wire.Running {
     Wire.Running(

@@ -1,3 +1,4 @@
+import RefreshAPI
 import Testing
 
 @testable import refreshctl
@@ -85,6 +86,19 @@ import Testing
         "org.example.mail  new data 2 min ago",
         "org.x             \u{1B}[31mfailed: exit code 3\u{1B}[0m",
       ])
+  }
+
+  @Test func `An interval that was just set is never cut`() {
+    let set = interval("2h", span(h: 2), insteadOf: "24h")
+    let apps = ["org.example.a", "org.example.b"].map {
+      Wire.Intervals(app: $0, foreground: interval("5min", span(m: 5)), background: set)
+    }
+    let words = "2h, set by `refreshctl set`; the file says 24h"
+    for width in [60, 80, 200] {
+      let lines = screen(width: width).text(apps).joined(separator: " ")
+      let text = lines.split(separator: " ").joined(separator: " ")
+      #expect(text.split(separator: words, omittingEmptySubsequences: false).count == 3, "\(text)")
+    }
   }
 
   @Test func anEmptyCellLeavesNothingBehind() {

@@ -53,6 +53,10 @@ import Testing
     let habit = Self.habit()
     for (why, reason) in [
       (Self.why(planned: soon, habit: habit, freshUntil: soon), "because its server has nothing newer before that."),
+      (
+        Self.why(planned: noon + span(h: 72), habit: habit, freshUntil: noon + span(h: 80)),
+        "when its data reaches the age limit, although its server has nothing newer before Tue 24 Nov 20:00."
+      ),
       (Self.why(planned: soon, habit: habit, isDormant: true), "it is hardly ever opened."),
       (
         Self.why(planned: noon - span(m: 20), habit: habit),

@@ -34,6 +34,14 @@ import Testing
     ),
     (
       explanation(
+        trigger: .interval,
+        window: Wire.Window(earliestMicroseconds: noon + span(h: 18), latestMicroseconds: noon + span(h: 18)),
+        freshUntil: noon + span(h: 24)),
+      "Todo (org.example.todo) is in the background. It will be refreshed in 18 h (tomorrow 06:00), when its data reaches "
+        + "the age limit, although its server has nothing newer before tomorrow 12:00."
+    ),
+    (
+      explanation(
         trigger: .manual,
         window: Wire.Window(earliestMicroseconds: noon + span(h: 1), latestMicroseconds: noon + span(h: 1)),
         oneShot: Wire.OneShot(earliestMicroseconds: noon + span(h: 1), reason: "before the train")),

@@ -23,7 +23,7 @@ struct AppFile {
     let id = Self.id(from: &section)
     idLine = section.line(of: "id")
     let name = section.read("name", Self.name)
-    let owner = section.read("owner", .text("anna") { (text) throws(Unreadable) in try load.owner(text) })
+    let owner = section.read("owner", .nameOrNumber("anna") { (text) throws(Unreadable) in try load.owner(text) })
     var settings = ConfigurationSettings(from: &section, in: load)
     let kind = AppKind(from: &section, with: settings)
     kind.apply(to: &settings, limits: load.limits)

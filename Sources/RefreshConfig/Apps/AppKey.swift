@@ -56,7 +56,7 @@ struct AppKey: Sendable {
     AppKey("grace", \.policy.grace) { _ in .duration(.zero ... .minutes(1), example: "5s") },
     AppKey("background_priority", \.policy.backgroundPriority) { _ in .word(.normal) },
     AppKey("group", \.group) { context in
-      .text("mail") { (text) throws(Unreadable) in try context.group(text) }
+      .nameOrNumber("mail") { (text) throws(Unreadable) in try context.group(text) }
     },
   ]
 

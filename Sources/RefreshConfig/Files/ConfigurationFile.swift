@@ -75,8 +75,20 @@ struct ConfigurationFile: Hashable {
     }
   }
 
+  /// Whether the file went away after the folder was listed, as an editor or a package manager renames files.
+  var hasGone: Bool {
+    var status = stat()
+    return draft == nil && lstat(path, &status) != 0 && errno == ENOENT
+  }
+
   private func unreadable(_ error: Int32) -> Problem {
-    Problem(
+    var status = stat()
+    if error == ENOENT, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+      return Problem(
+        file: path, message: "cannot read the file: it is a link that leads nowhere",
+        remedy: "let it lead to a file, or remove it")
+    }
+    return Problem(
       file: path, message: "cannot read the file: \(String(cString: strerror(error)))",
       remedy: error == EACCES ? "let the daemon's user read it" : "make it readable, or remove it")
   }

@@ -19,6 +19,17 @@ struct ValueType<Value> {
     }
   }
 
+  /// A string or a whole number, the text of which `read` turns into the value.
+  static func nameOrNumber(_ example: String, _ read: @escaping (String) throws(Unreadable) -> Value) -> Self {
+    Self(example: "\"\(example)\"") { (node, _) throws(Unreadable) in
+      switch node.value {
+      case .string(let text): try read(text)
+      case .integer(let number): try read("\(number)")
+      default: nil
+      }
+    }
+  }
+
   /// A value of another type, or a word that means none.
   static func optional<Wrapped>(_ type: ValueType<Wrapped>, none word: String? = nil) -> Self
   where Value == Wrapped? {

@@ -28,6 +28,8 @@ extension Duration {
 
   /// The duration in systemd's form, such as `1h 30min`: the largest units first, and `0` for zero.
   ///
+  /// Years, months and weeks are used only where they divide it evenly: else `31d` would be `1month 13h 30min`.
+  ///
   /// The text is exact to the microsecond, so that reading it gives the same duration. A negative duration, which no
   /// file can have, gets a minus sign before the first term.
   public var inSystemdForm: String {
@@ -35,6 +37,7 @@ extension Duration {
     guard rest > 0 else { return "0" }
     var terms: [String] = []
     for unit in TimeUnit.largestFirst where rest >= unit.microseconds {
+      if unit.microseconds > TimeUnit.day, rest % unit.microseconds != 0 { continue }
       terms.append("\(rest / unit.microseconds)\(unit.names[0])")
       rest %= unit.microseconds
     }
@@ -54,13 +57,14 @@ extension Unreadable {
 private struct TimeUnit {
   let microseconds: UInt64
   let names: [String]
+  static let day: UInt64 = 86_400_000_000
 
   // Names and lengths are those of systemd's parse_time() and format_timespan().
   static let largestFirst: [TimeUnit] = [
     TimeUnit(microseconds: 31_557_600_000_000, names: ["y", "year", "years"]),
     TimeUnit(microseconds: 2_629_800_000_000, names: ["month", "months", "M"]),
     TimeUnit(microseconds: 604_800_000_000, names: ["w", "week", "weeks"]),
-    TimeUnit(microseconds: 86_400_000_000, names: ["d", "day", "days"]),
+    TimeUnit(microseconds: day, names: ["d", "day", "days"]),
     TimeUnit(microseconds: 3_600_000_000, names: ["h", "hr", "hour", "hours"]),
     TimeUnit(microseconds: 60_000_000, names: ["min", "m", "minute", "minutes"]),
     TimeUnit(microseconds: 1_000_000, names: ["s", "sec", "second", "seconds"]),

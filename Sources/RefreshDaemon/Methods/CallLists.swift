@@ -7,13 +7,24 @@ import Varlink
 extension Daemon {
   /// The apps that a call is about, if the caller may ask about each; else the call is answered.
   func apps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
+    apps(named: names, for: call) { self.app(named: $0, for: call) }
+  }
+
+  /// The apps that a call is about, if the caller may ask about each and each can be refreshed; else the call is answered.
+  func refreshedApps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
+    apps(named: names, for: call) { refreshedApp(named: $0, for: call) }
+  }
+
+  private func apps<Parameters>(
+    named names: [String], for call: Call<Parameters>, _ lookUp: (String) -> AppConfiguration?
+  ) -> [AppConfiguration]? {
     guard !names.isEmpty else {
       call.fail(InvalidParameter(parameter: "apps"))
       return nil
     }
     var apps: [AppConfiguration] = []
     for name in names.withoutDuplicates {
-      guard let app = app(named: name, for: call) else { return nil }
+      guard let app = lookUp(name) else { return nil }
       apps.append(app)
     }
     return apps

@@ -8,7 +8,7 @@ extension Daemon {
 
   /// Puts transfers of an app into the queue, and answers when they are on the disk.
   func enqueue(_ call: Call<TransfersInterface.Enqueue.Parameters>) {
-    guard let app = app(named: call.parameters.app, for: call) else { return }
+    guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
     // Files are read and written as the owner, so nobody else may choose them.
     guard [0, app.owner.uid].contains(call.peer.uid) else {
       return call.fail(

@@ -13,14 +13,17 @@ extension Daemon {
       apps = [app]
     }
     let asked = Set(apps.lazy.filter { self.core.access.may(call.peer, about: $0) }.map(\.id))
+    let others =
+      asked.count < apps.count ? hasAppsOfOthers(than: apps.filter { asked.contains($0.id) }, for: call.peer) : nil
     let now = core.readClocks()
     guard !asked.isEmpty else {
       return call.reply(
         ManagerInterface.Forecast.Reply(
           fromMicroseconds: core.wall(now), untilMicroseconds: core.wall(now + .hours(Int64(hours))), isCut: false,
-          wakes: [], rest: []))
+          wakes: [], rest: [], hasAppsOfOthers: others))
     }
-    let question = Forecaster.Question(engine: core.engine, apps: asked, span: .hours(Int64(hours)), now: now)
+    let question = Forecaster.Question(
+      engine: core.engine, apps: asked, span: .hours(Int64(hours)), now: now, hasAppsOfOthers: others)
     ports.forecast(question) { reply in
       call.reply(reply)
       self.ports.trimMemory()

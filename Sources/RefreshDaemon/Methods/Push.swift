@@ -6,7 +6,7 @@ extension Daemon {
   /// Accepts a push for an app, and answers when the push is on the disk.
   func push(_ call: Call<AppInterface.Push.Parameters>) {
     let asked = call.parameters
-    guard let app = app(named: asked.app, for: call) else { return }
+    guard let app = refreshedApp(named: asked.app, for: call) else { return }
     guard asked.id.map(CheckedPush.isMessage) ?? true else { return call.fail(InvalidParameter(parameter: "id")) }
     let payload: PushPayload
     do throws(AppInterface.InvalidPayload) { payload = try PushPayload(asked.payload) } catch {

@@ -5,10 +5,7 @@ import Varlink
 extension Daemon {
   /// Refreshes an app now, or once more after the refresh that is running, and reports each step.
   func run(_ call: Call<ManagerInterface.Run.Parameters>) {
-    guard let app = app(named: call.parameters.app, for: call) else { return }
-    if let unit = app.policy.guarded {
-      return call.fail(ManagerInterface.IsGuard(app: app.id.description, unit: unit.name))
-    }
+    guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
     // A sync that the app made by itself starts nothing.
     guard call.parameters.trigger != .reported else { return call.fail(InvalidParameter(parameter: "trigger")) }
     if let payload = call.parameters.payload {

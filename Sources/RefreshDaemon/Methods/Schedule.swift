@@ -5,7 +5,7 @@ import Varlink
 extension Daemon {
   /// Schedules one refresh of an app at a later time.
   func schedule(_ call: Call<ManagerInterface.Schedule.Parameters>) {
-    guard let app = app(named: call.parameters.app, for: call) else { return }
+    guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
     let holds = core.engine.lastingHolds(on: app.id)
     guard holds.isEmpty else {
       return call.fail(ManagerInterface.Held(app: app.id.description, holds: core.engine.wire(holds, of: app.id)))
@@ -24,7 +24,7 @@ extension Daemon {
 
   /// Skips the next timed refresh of each app, or all of them until a time: of all that are named, or of none.
   func skip(_ call: Call<ManagerInterface.Skip.Parameters>) {
-    guard let apps = apps(named: call.parameters.apps, for: call) else { return }
+    guard let apps = refreshedApps(named: call.parameters.apps, for: call) else { return }
     let before = apps.map { self.core.engine.state(of: $0.id)?.skippedUntil }
     let until: Instant?
     switch call.parameters.untilMicroseconds {

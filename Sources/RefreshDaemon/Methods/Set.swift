@@ -7,7 +7,7 @@ import Varlink
 extension Daemon {
   /// Overrides the intervals of apps: of all that are named, or of none.
   func set(_ call: Call<ManagerInterface.Set.Parameters>) {
-    guard let apps = apps(named: call.parameters.apps, for: call) else { return }
+    guard let apps = refreshedApps(named: call.parameters.apps, for: call) else { return }
     let foreground: Interval?
     let background: Interval?
     do throws(ManagerInterface.InvalidInterval) {

@@ -5,7 +5,7 @@ import Varlink
 extension Daemon {
   /// Counts a sync that an app made by itself.
   func synced(_ call: Call<AppInterface.Synced.Parameters>) {
-    guard let app = app(named: call.parameters.app, for: call) else { return }
+    guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
     handle(.synced(app.id, foundNew: call.parameters.newData ?? false))
     call.reply(AppInterface.Synced.Reply())
   }

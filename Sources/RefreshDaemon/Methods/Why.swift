@@ -40,7 +40,8 @@ extension Daemon {
         view: view, explanation: explanation, conditions: core.engine.conditions, pause: core.engine.device.pause,
         past: past,
         pushesUsed: core.engine.pushesUsed(by: app.id, at: now),
-        pushesDropped: Array(dropped.prefix(Self.droppedLimit)), pastProblem: problem?.description,
+        pushesDropped: Array(dropped.prefix(Self.droppedLimit)),
+        minutesEast: core.engine.zone.minutesEast(at: core.wall(now)), pastProblem: problem?.description,
         launcherProblem: ports.launcher.problem, watched: changes.states(of: app),
         pingProblem: pingProblem(of: app.id)
       ).wire

@@ -37,6 +37,9 @@ struct CheckedPush {
     guard let app = AppID(delivery.app).flatMap({ configuration[$0] }) else {
       throw Refusal(text: Self.noApp)
     }
+    if let unit = app.policy.guarded {
+      throw Refusal(text: "cannot push to \(app.id): it guards \(unit.name), and refreshes nothing")
+    }
     guard delivery.id.map(Self.isMessage) ?? true else {
       throw Refusal(
         text: "cannot take the id of the message: it is empty or longer than \(Self.mostMessageBytes) bytes")

@@ -12,6 +12,8 @@ struct ExplanationView {
   /// How many pushes have woken the app in the window of the limit.
   let pushesUsed: Int
   let pushesDropped: [StoredDroppedPush]
+  /// How far local time is ahead of UTC.
+  let minutesEast: Int
   /// Why the past is missing.
   let pastProblem: String?
   /// Why no task can be started at present.
@@ -35,7 +37,9 @@ struct ExplanationView {
       freshMicroseconds: row.freshMicroseconds, floorMicroseconds: explanation.floor.map(wall),
       staleMicroseconds: explanation.staleAt.map(wall), isProcessing: view.app.policy.isProcessing,
       terms: explanation.terms.map(term),
-      quiet: view.app.policy.quiet.map { Wire.QuietHours(fromMinutes: $0.from, toMinutes: $0.to) },
+      quiet: view.app.policy.quiet.map {
+        Wire.QuietHours(fromMinutes: $0.from, toMinutes: $0.to, eastMinutes: minutesEast)
+      },
       isDisabled: view.state.isDisabled, pause: pause.map { Wire.PauseState($0, wallOffset: view.wallOffset) },
       failures: explanation.failures, strikes: view.state.strikes.count,
       restsUntilMicroseconds: explanation.restsUntil.map(wall),

@@ -15,6 +15,8 @@ actor Forecaster {
     let apps: Set<AppID>
     let span: Duration
     let now: Instant
+    /// Whether there are apps that the caller may not ask about, true or nil.
+    var hasAppsOfOthers: Bool?
   }
 
   /// The refreshes that would start from now on, as the socket shows them.
@@ -43,7 +45,8 @@ actor Forecaster {
           app: policy.app.description, id: Int64(id.number),
           holds: verdict.holds(of: policy, wallOffset: engine.wallOffset) ?? [])
       },
-      guards: forecast.guards.isEmpty ? nil : guards(of: forecast, engine))
+      guards: forecast.guards.isEmpty ? nil : guards(of: forecast, engine),
+      hasAppsOfOthers: question.hasAppsOfOthers)
   }
 
   private func guards(of forecast: Forecast, _ engine: Engine) -> [Wire.ForecastGuard] {

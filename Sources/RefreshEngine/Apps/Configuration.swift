@@ -4,13 +4,14 @@ extension Engine {
   /// Puts a configuration in force: all apps at once.
   mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
     let limitsBefore = self.limits
+    let isFirst = !isConfigured
+    let overdue = isFirst ? [] : overdueApps(at: turn.now)
     self.limits = limits
     for id in apps.ids {
       if let started = apps[id]?.lost { adopt(id, started, by: policies[id], &turn) }
       if policies[id] == nil { retire(id, &turn) }
     }
     survivors = [:]
-    let isFirst = !isConfigured
     isConfigured = true
     if apps.add(policies.keys) { forgetIndexes() }
     var shared: Set<Boxed<Policy>> = []
@@ -32,7 +33,7 @@ extension Engine {
     eraseOutdated(&turn)
     inheritKeptUnits(&turn)
     replan(after: limitsBefore, &turn)
-    catchUp(&turn, isMissed: isFirst)
+    catchUp(&turn, isMissed: isFirst, besides: overdue)
     resumeTransfers(isFirst: isFirst, &turn)
     if isFirst { tidyPushes(&turn) }
     queue.openAll()

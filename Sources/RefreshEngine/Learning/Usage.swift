@@ -25,9 +25,10 @@ public struct Usage: Hashable, Sendable {
     habits = []
   }
 
-  /// The use that was learnt, for the week that begins with a day.
+  /// The use that was learnt, for the week that begins with the day after a day: what was seen so far counts for each.
   init(_ use: Use, today: Int, _ shared: SharedUse) {
-    let explained = use.explained((0..<7).map { today + LocalTime.weekday(ofDay: $0 - today) }, shared)
+    let first = today + 1
+    let explained = use.explained((0..<7).map { first + LocalTime.weekday(ofDay: $0 - first) }, shared)
     days = explained.map(\.openings)
     supposed = explained.map(\.supposed)
     var mean = [Double](repeating: 0, count: Use.slots)

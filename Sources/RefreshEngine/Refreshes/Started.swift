@@ -46,7 +46,7 @@ extension Engine {
     if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
     if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }
     if drained == nil && push == nil { apps[id]?.change = nil }
-    if apps[id]?.skipsAllUntil(at: turn.now) == nil { apps[id]?.endSkip() }
+    apps[id]?.endPassedSkip(at: turn.now)
     apps[id]?.isRetryForUser = false
     if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
     apps[id]?.refreshing = refreshing

@@ -13,13 +13,17 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - isMissed: whether the machine or the daemon was off: a reload only makes an interval shorter.
+  ///   - besides: the apps that were due before a reload: they go on waiting as they did.
   ///   - byStaleness: whether the age of the data gives the order, oldest first, and not the spread: after a resume the
   ///     machine is alone with its backlog, after a start it may be one of a fleet.
-  mutating func catchUp(_ turn: inout Turn, isMissed: Bool = true, byStaleness: Bool = false) {
+  mutating func catchUp(_ turn: inout Turn, isMissed: Bool = true, besides: Set<AppID> = [], byStaleness: Bool = false)
+  {
     let now = turn.now
     let base = max(now, settlingUntil ?? now)
     var backlog = apps.ids.filter { id in
-      guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
+      guard let app = apps[id], app.refreshing == nil, app.phase == .background, !besides.contains(id) else {
+        return false
+      }
       let due = due(app, id, at: now)
       guard let due, due.earliest <= base else { return false }
       // A change has settled for a while already, and few apps have one.
@@ -39,6 +43,15 @@ extension Engine {
       touch(id, &turn)
       turn.decision.changed.insert(id)
     }
+  }
+
+  /// The apps that are due, without those whose files have mistakes: once mended, these are a backlog.
+  func overdueApps(at now: Instant) -> Set<AppID> {
+    Set(
+      apps.ids.filter { id in
+        guard let app = apps[id], let policy = app.policy, policy.unusable == nil else { return false }
+        return due(app, id, at: now).map { $0.earliest <= now } ?? false
+      })
   }
 
   private func isStaler(_ left: AppID, _ right: AppID) -> Bool {

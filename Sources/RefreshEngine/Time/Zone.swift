@@ -37,6 +37,9 @@ public struct Zone: Hashable, Sendable {
     return Int64(seconds) * 1_000_000
   }
 
+  /// Minutes east of Greenwich at a moment of Unix time in microseconds.
+  public func minutesEast(at wall: Int64) -> Int { Int(offset(at: wall) / 60_000_000) }
+
   /// The local time at a moment of Unix time in microseconds.
   public func local(_ wall: Int64) -> LocalTime {
     // Three days before the Thursday of 1 January 1970.

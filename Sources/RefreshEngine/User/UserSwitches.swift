@@ -7,6 +7,11 @@ extension App {
   }
 
   mutating func endSkip() { (state.skippedUntil, state.skipsAll) = (nil, false) }
+
+  /// Forgets a skip whose time has passed.
+  mutating func endPassedSkip(at now: Instant) {
+    if let skippedUntil = state.skippedUntil, skippedUntil <= now { endSkip() }
+  }
 }
 
 extension Engine {
@@ -28,7 +33,7 @@ extension Engine {
   /// Skips the next refresh that time would start: nothing starts by time until one interval after it.
   ///
   /// While that one is still ahead, a second skip changes nothing: exactly one is passed over. While all are skipped until
-  /// an instant, it changes nothing either.
+  /// an instant, it changes nothing either. A refresh by another trigger does not end the skip.
   mutating func skip(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
       return

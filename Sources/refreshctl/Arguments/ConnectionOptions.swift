@@ -34,7 +34,7 @@ struct ConnectionOptions: ParsableArguments {
   /// Prints one of several answers as one line of JSON, without buffering, so that a reader sees it at once.
   func showStep(_ answer: some JSONWritable) throws(Failure) {
     print(try Self.json(answer, .line))
-    fflush(stdout)
+    StandardOutput.flush()
   }
 
   private static func json(_ answer: some JSONWritable, _ layout: JSONLayout) throws(Failure) -> String {

@@ -76,9 +76,10 @@ extension ConnectionOptions {
         status: .notFound,
         text: "cannot tell which app \(printable(text)) is: \(names); write more of the id")
     }
-    let like = text.isEmpty ? [] : AppNames.ids(like: text, among: apps)
     // A whole id may be that of another user's app: then the daemon's word says more than a guess.
-    if let refusal, like.isEmpty && !text.isEmpty || refusal.status == .notAllowed { throw refusal }
+    if let refusal, refusal.status == .notAllowed, text.contains(".") { return text }
+    let like = text.isEmpty ? [] : AppNames.ids(like: text, among: apps)
+    if let refusal, refusal.status == .notFound, refusal.app == text, like.isEmpty, !text.isEmpty { throw refusal }
     let question = like.isEmpty ? "" : "did you mean \(like.joined(separator: " or "))? "
     let what = text.isEmpty ? "an app whose id is empty" : "the app \(printable(text))"
     throw Failure(

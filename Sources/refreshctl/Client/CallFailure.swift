@@ -77,13 +77,7 @@ extension Failure {
       let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
       return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
     },
-    on { (error: ManagerInterface.IsGuard) in
-      Failure(
-        status: .failed,
-        text: printable(
-          "cannot refresh \(error.app): it guards \(error.unit), and refreshes nothing; `refreshctl why \(error.app)` "
-            + "tells whether the unit may run"))
-    },
+    on { (error: RefreshdInterface.IsGuard) in isGuard(error.app, of: error.unit) },
     on { (error: ManagerInterface.InUse) in
       Failure(status: .failed, text: "cannot forget \(error.app) while it is in use; \(printable(error.remedy))")
     },
@@ -129,6 +123,15 @@ extension Failure {
             + (error.remedy ?? "wait for some to end")))
     },
   ]
+
+  /// The refusal of a command about refreshes for an app that has none.
+  static func isGuard(_ app: String, of unit: String) -> Failure {
+    Failure(
+      status: .failed,
+      text: printable(
+        "cannot refresh \(app): it guards \(unit), and refreshes nothing; `refreshctl why \(app)` tells whether the "
+          + "unit may run"))
+  }
 
   private static func notStored(_ problem: String) -> Failure {
     Failure(status: .heldOrNotStored, text: "cannot keep the change, so nothing is changed: \(problem)")

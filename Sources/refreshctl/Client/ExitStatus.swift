@@ -15,7 +15,7 @@ enum ExitStatus: Int32, CaseIterable {
   var meaning: String {
     switch self {
     case .done: "success; `run`: new data"
-    case .failed: "the refresh or the transfer failed; the configuration has mistakes"
+    case .failed: "the refresh or transfer failed; mistakes in the files; results not written"
     case .usage: "the command line is wrong"
     case .badData: "an interval or a payload is malformed"
     case .notFound: "no such app, transfer or file, or no such task to complete"

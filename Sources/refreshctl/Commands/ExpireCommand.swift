@@ -25,6 +25,7 @@ struct ExpireCommand: ParsableCommand {
   /// The refresh that runs of an app.
   private func running(of app: String) throws(Failure) -> String {
     let shown = try DaemonClient(connection).call(ManagerInterface.Show.self, .init(app: app)).app
+    if let guarded = shown.guarded { throw .isGuard(app, of: guarded.unit) }
     guard let running = shown.running else {
       throw Failure(
         status: .notFound,

@@ -147,11 +147,10 @@ extension Screen {
         Cell(freshness.openings > 0 ? "\(Decimal.text(freshness.age)) min" : "-"),
       ]
     }
-    return table.lines(on: self) + [
-      "",
-      paint("REFRESHES are those in the background, an app and day. WAKES are those of the machine, a day.", .faint),
-      paint("OPENED FRESH is the share of openings with current data. AGE MET is the mean age of missed data.", .faint),
-    ]
+    let legend =
+      wrapped("REFRESHES are those in the background, an app and day. WAKES are those of the machine, a day.")
+      + wrapped("OPENED FRESH is the share of openings with current data. AGE MET is the mean age of missed data.")
+    return table.lines(on: self) + [""] + legend.map { paint($0, .faint) }
   }
 
   /// How much of the past was compared, if that is less than was asked for.

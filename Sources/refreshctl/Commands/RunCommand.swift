@@ -140,7 +140,7 @@ struct RunCommand: ParsableCommand {
   private func printOutput(_ line: String, of task: String) {
     guard !connection.json else { return }
     print("\(task): \(isatty(STDOUT_FILENO) == 1 ? printable(line) : line)")
-    fflush(stdout)
+    StandardOutput.flush()
   }
 }
 

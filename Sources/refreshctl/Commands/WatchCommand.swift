@@ -23,7 +23,7 @@ struct WatchCommand: ParsableCommand {
         let screen = Screen(of: STDOUT_FILENO)
         guard let line = screen.line(reply.event) else { return }
         print(screen.encoded(line))
-        fflush(stdout)
+        StandardOutput.flush()
       }
     }
   }

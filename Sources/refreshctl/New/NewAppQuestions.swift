@@ -33,7 +33,8 @@ struct NewAppQuestions {
 
   /// Whether the person wants the file written.
   func agrees(to text: String, at path: String) throws(Failure) -> Bool {
-    say("\n\(printableLines(text))")
+    // The file as it will be: its lines are not broken.
+    fputs("\n\(printableLines(text))\n", stderr)
     let answer = try answer("Write it to \(printable(path))? [Y/n]").lowercased()
     return answer.isEmpty || answer.hasPrefix("y")
   }
@@ -71,7 +72,7 @@ struct NewAppQuestions {
   }
 
   private func answer(_ prompt: String) throws(Failure) -> String {
-    fputs("\(prompt) ", stderr)
+    fputs("\(Screen(of: STDERR_FILENO).message(prompt)) ", stderr)
     guard let line = readLine() else {
       say("")
       throw Failure(status: .usage, text: "cannot go on without an answer, so nothing is written; give it by an option")
@@ -79,5 +80,5 @@ struct NewAppQuestions {
     return String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 
-  private func say(_ text: String) { fputs("\(text)\n", stderr) }
+  private func say(_ text: String) { fputs("\(Screen(of: STDERR_FILENO).message(text))\n", stderr) }
 }

@@ -19,6 +19,9 @@ extension Screen {
   private func sentence(_ forecast: ManagerInterface.Forecast.Reply) -> String {
     let span = Elapsed.stretch(forecast.untilMicroseconds - forecast.fromMicroseconds)
     let starts = forecast.wakes.flatMap(\.starts)
+    if forecast.hasAppsOfOthers == true, starts.isEmpty, forecast.rest.isEmpty, forecast.guards ?? [] == [] {
+      return noApps(butOfOthers: true)
+    }
     guard !starts.isEmpty else { return "Nothing will be refreshed in the next \(span)." }
     let apps = Set(starts.map(\.app)).count
     let numbers = [

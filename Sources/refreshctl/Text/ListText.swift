@@ -2,14 +2,14 @@ import RefreshAPI
 
 extension Screen {
   func text(_ list: ManagerInterface.List.Reply) -> [String] {
-    let others =
-      list.hasAppsOfOthers == true
-      ? ["There are apps of other users. Ask their owners, root or a member of the group refreshd about them."] : []
-    guard !list.apps.isEmpty else {
-      guard others.isEmpty else { return wrapped("You have no apps. \(others[0])") }
-      return wrapped("No apps are configured. `refreshctl status` shows the directories that the daemon reads.")
-    }
-    return text(list.apps)
+    list.apps.isEmpty ? wrapped(noApps(butOfOthers: list.hasAppsOfOthers)) : text(list.apps)
+  }
+
+  /// The sentences for a caller without apps.
+  func noApps(butOfOthers hasAppsOfOthers: Bool?) -> String {
+    hasAppsOfOthers == true
+      ? "You have no apps. There are apps of other users. Ask their owners, root or a member of the group refreshd about them."
+      : "No apps are configured. `refreshctl status` shows the directories that the daemon reads."
   }
 
   func text(_ apps: [Wire.App]) -> [String] {
@@ -70,7 +70,8 @@ extension Screen {
   /// The holds that keep it now or when it is due, and a push that waits.
   private func holds(_ app: Wire.App, isBrief: Bool) -> String {
     let holds = app.next?.holds ?? app.holds
-    let then = holds.isEmpty || app.verdict == .held ? "" : "then "
+    // Beside the moment of the start stands what ends then; beside that of being due, what begins.
+    let then = app.verdict == .held ? "" : app.next?.start == nil ? "then " : "until then "
     let push: [String] =
       switch app.pushWait {
       case nil, "ready", "turn": []

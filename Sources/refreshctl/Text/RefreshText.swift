@@ -76,7 +76,8 @@ extension Screen {
 
   private func task(_ task: Wire.RefreshTask) -> String {
     if let cause = task.cause, cause.kind == .notRun { return "\(printable(task.name)): \(printable(cause.text))" }
-    let message = task.message.isEmpty ? "" : ", “\(printable(task.message))”"
+    let isSaid = task.message.isEmpty || task.message == task.cause?.text
+    let message = isSaid ? "" : ", “\(printable(task.message))”"
     return "\(printable(task.name)): "
       + result(task.outcome, task.cause, after: Elapsed.measured(task.durationMicroseconds)) + message
   }

@@ -46,15 +46,27 @@ extension Screen {
     case .held:
       return "\(state). It is not refreshed by itself, because it is held: \(app.holds.namesAndRemedies)."
     case .notDue:
-      guard let due = app.dueMicroseconds else { return "\(state). No refresh is planned." }
+      guard let due = app.dueAt else { return "\(state). No refresh is planned." }
       if let next = app.next, !next.holds.isEmpty {
         let start = next.start.map { ", until \(clockAndRelative($0.earliestMicroseconds)) at the latest" } ?? ""
         return "\(state). Due \(relativeAndClock(due)); then it is held: \(next.holds.namesAndRemedies)\(start)."
       }
-      let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
-      let reason = reason(app.dueTrigger, app.phase, interval, after: app.last)
-      return "\(state). It will be refreshed \(relativeAndClock(due))\(reason)."
+      let when = (app.next?.start ?? app.next?.due).map(time) ?? relativeAndClock(due)
+      return "\(state). It will be refreshed \(when)\(reason(app, due))."
     }
+  }
+
+  /// The reason for the next refresh as far as the app's state proves it: a plan, a skip or a server may put off what the
+  /// interval asks for, and `why` tells them apart.
+  private func reason(_ app: Wire.AppDetails, _ due: Int64) -> String {
+    let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
+    let trigger = app.next?.trigger ?? app.dueTrigger
+    if trigger == .interval {
+      guard let last = app.last, let span = interval.inForceMicroseconds,
+        abs(last.startedMicroseconds + span - due) < 1_000_000
+      else { return "" }
+    }
+    return reason(trigger, app.phase, interval, after: app.last)
   }
 
   /// A sentence about a running refresh, after the state of its app.
@@ -113,10 +125,11 @@ extension Screen {
     case .clear: return "-"
     case .held: return "held: \(app.holds.names)"
     case .notDue:
-      guard let due = app.dueMicroseconds else { return "-" }
+      guard let due = app.dueAt else { return "-" }
       let held = (app.next?.holds).map { $0.isEmpty ? "" : ", then held: \($0.names)" } ?? ""
-      return (held.isEmpty ? "" : "due ") + "\(relative(due)), \(clock(due))\(held)"
-        + (app.dueTrigger.map { " (\($0.hyphenated))" } ?? "")
+      let at = held.isEmpty ? app.next?.start?.earliestMicroseconds ?? due : due
+      return (held.isEmpty ? "" : "due ") + "\(relative(at)), \(clock(at))\(held)"
+        + ((app.next?.trigger ?? app.dueTrigger).map { " (\($0.hyphenated))" } ?? "")
     }
   }
 
@@ -147,10 +160,15 @@ extension Screen {
 
   /// Both intervals of apps, after a change.
   func text(_ apps: [Wire.Intervals]) -> [String] {
-    var table = Table(titles: ["APP", "FOREGROUND", "BACKGROUND"], prose: 2)
+    var table = Table(titles: ["APP", "FOREGROUND", "BACKGROUND"], prose: 2, keepsAll: true)
     table.rows = apps.map { [Cell($0.app), Cell(interval($0.foreground)), Cell(interval($0.background))] }
     return table.lines(on: self)
   }
+}
+
+extension Wire.AppDetails {
+  /// When it is due, as `why` has it; a daemon that knows no `next` says it by itself.
+  fileprivate var dueAt: Int64? { next == nil ? dueMicroseconds : next?.due?.earliestMicroseconds }
 }
 
 /// The arguments as a shell reads them, quoted where needed.

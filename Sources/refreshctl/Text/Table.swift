@@ -20,6 +20,8 @@ struct Table {
   var rows: [[Cell]] = []
   /// Whether ids are never cut; then other columns give way.
   var keepsIdentity = false
+  /// Whether no text is cut: a table that does not fit then has a few lines for each row.
+  var keepsAll = false
 
   /// The title of a column of ids, which are cut as far as each is still another one.
   private static let identity = "APP"
@@ -78,6 +80,7 @@ struct Table {
     }
     let room = limit - Self.gap * (widths.count - 1)
     func excess() -> Int { widths.reduce(0, +) - room }
+    if keepsAll { return excess() > 0 ? nil : widths }
     func cut(_ column: Int, to least: Int) { widths[column] -= max(0, min(excess(), widths[column] - least)) }
     cut(prose, to: Self.someProse)
     if !keepsIdentity, let identity = titles.firstIndex(of: Self.identity) {

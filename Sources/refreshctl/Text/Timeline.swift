@@ -52,6 +52,8 @@ struct Timeline {
   let leftOut: Int
   /// Whether the forecast was cut, so that more is planned.
   let isCut: Bool
+  /// Whether there are apps that the caller may not ask about.
+  var hasAppsOfOthers: Bool?
 }
 
 extension Timeline {
@@ -81,7 +83,7 @@ extension Timeline {
             + (past.waiting.map { [Span($0, until: now)] } ?? []),
           note: next.isEmpty ? rest[app.app]?.note : nil)
       },
-      leftOut: answers.leftOut, isCut: answers.forecast.isCut)
+      leftOut: answers.leftOut, isCut: answers.forecast.isCut, hasAppsOfOthers: answers.forecast.hasAppsOfOthers)
   }
 
   var sentence: String {
@@ -142,16 +144,10 @@ extension Screen {
   /// The quiet hours of each day of a time line, to five minutes.
   fileprivate func spans(of quiet: Wire.QuietHours, from: Int64, until: Int64) -> [Timeline.Span] {
     let step: Int64 = 5 * 60_000_000
-    func isQuiet(_ at: Int64) -> Bool {
-      let minute = calendar(at).minuteOfDay
-      return quiet.fromMinutes <= quiet.toMinutes
-        ? (quiet.fromMinutes..<quiet.toMinutes).contains(minute)
-        : minute >= quiet.fromMinutes || minute < quiet.toMinutes
-    }
     var spans: [Timeline.Span] = []
     var begin: Int64?
     for at in stride(from: from / step * step, through: until, by: Int64.Stride(step)) {
-      switch (begin, isQuiet(at)) {
+      switch (begin, isQuiet(at, quiet)) {
       case (nil, true): begin = max(at, from)
       case (let since?, false):
         spans.append(Timeline.Span(kind: .quiet, from: since, until: at))

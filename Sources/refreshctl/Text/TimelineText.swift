@@ -3,7 +3,7 @@ import RefreshAPI
 extension Screen {
   /// The timeline in characters: a row for each app, a column for each span of time, now in the middle.
   func text(_ timeline: Timeline) -> [String] {
-    guard !timeline.rows.isEmpty else { return text(ManagerInterface.List.Reply(apps: [])) }
+    guard !timeline.rows.isEmpty else { return wrapped(noApps(butOfOthers: timeline.hasAppsOfOthers)) }
     let columns = TimelineColumns(timeline, width: width ?? 100)
     let axis = TimeAxis(
       from: timeline.from, until: timeline.until, distance: columns.stretch * Int64(TimelineColumns.tickDistance),

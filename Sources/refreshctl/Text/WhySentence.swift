@@ -34,7 +34,7 @@ extension Screen {
   }
 
   /// `in 2 h 12 min (today 14:12)`, or `between today 14:12 and today 14:19` for a window of a minute or more.
-  private func time(_ window: Wire.Window) -> String {
+  func time(_ window: Wire.Window) -> String {
     let (earliest, latest) = (window.earliestMicroseconds, window.latestMicroseconds)
     guard latest - earliest >= 60_000_000 else { return relativeAndClock(earliest) }
     return "between \(clock(earliest)) and \(clock(latest)) (\(relative(earliest)))"
@@ -43,7 +43,7 @@ extension Screen {
   /// The habit that explains the next refresh, if its plan made the moment and no floor, ceiling or server did.
   private func habit(_ why: Wire.Explanation) -> Wire.Habit? {
     guard why.nextTrigger == .interval, why.phase == .background, let planning = why.planning, !planning.isDormant,
-      !isServers(why), !why.isSkipped, !why.isResting, !isAtCeiling(planning),
+      !isServers(why), !isAtLimitOfServers(why), !why.isSkipped, !why.isResting, !isAtCeiling(planning),
       planning.plannedMicroseconds > why.floorMicroseconds ?? .min,
       why.window.map({ $0.earliestMicroseconds <= planning.plannedMicroseconds }) ?? false
     else { return nil }
@@ -60,6 +60,12 @@ extension Screen {
     why.window.map { $0.earliestMicroseconds == why.freshUntilMicroseconds } ?? false
   }
 
+  /// Whether the age limit ends that wait: the server has said that there is nothing newer for longer.
+  private func isAtLimitOfServers(_ why: Wire.Explanation) -> Bool {
+    guard let fresh = why.freshUntilMicroseconds, let earliest = why.window?.earliestMicroseconds else { return false }
+    return earliest < fresh && [why.staleMicroseconds, why.planning?.ceilingMicroseconds].contains(earliest)
+  }
+
   private func because(_ why: Wire.Explanation) -> String {
     let trigger = why.nextTrigger
     if why.isSkipped {
@@ -69,6 +75,9 @@ extension Screen {
     }
     if why.isResting { return ", when it has rested: it overran its deadline three times within a day" }
     if trigger == .interval, isServers(why) { return ", because its server has nothing newer before that" }
+    if trigger == .interval, isAtLimitOfServers(why), let fresh = why.freshUntilMicroseconds {
+      return ", when its data reaches the age limit, although its server has nothing newer before \(clock(fresh))"
+    }
     if trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
     if trigger == .push, let limit = why.pushLimit, why.pushes?.contains(where: { $0.wait == "limit" }) == true {
       let used = count(limit.used, "push", "pushes")
@@ -136,7 +145,10 @@ extension Screen {
       let has = term.question.map { answer($0, term) } ?? term.has.map { printable($0) + source } ?? "unknown"
       return "\(printable(term.waitsFor ?? term.needs)) (\(has))"
     }
-    let quietEnd = hold.untilMicroseconds.map { " (\(end(of: why.quiet, at: $0)))" } ?? ""
+    let quietEnd =
+      hold.untilMicroseconds.map { until in
+        " (\(why.quiet.map { end(of: $0, at: until) } ?? clock(until)))"
+      } ?? ""
     let until = hold.untilMicroseconds.map { " (until \(clock($0)))" } ?? ""
     return switch hold.name {
     case "quiet": "the end of its quiet hours\(quietEnd)"
@@ -157,12 +169,6 @@ extension Screen {
     if question.isAsked { return [said, "it is being asked now"].compactMap(\.self).joined(separator: "; ") }
     guard let said else { return "it is asked when the app is due" }
     return said + (question.nextMicroseconds.map { $0 > now ? "; asked again \(relativeAndClock($0))" : "" } ?? "")
-  }
-
-  /// The end of quiet hours for an app, and which part of it keeps apps from starting all at once.
-  private func end(of quiet: Wire.QuietHours?, at end: Int64) -> String {
-    guard let minutes = quiet?.toMinutes, calendar(end).minuteOfDay != minutes else { return clock(end) }
-    return "\(time(minutes)), for this app \(clock(end)): starts are spread over 5 min"
   }
 
   /// When time alone ends the holds, if that is not said yet.

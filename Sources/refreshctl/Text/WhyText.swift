@@ -28,7 +28,7 @@ extension Screen {
       let note = term.problem.map { wrapped(printable($0), within: factWidth) } ?? []
       facts.add(printable(term.constraint), state + note.map { paint($0, .faint) })
     }
-    if let quiet = why.quiet { add("quiet", "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))") }
+    if let quiet = why.quiet { add("quiet", text(quiet)) }
     if let presence = why.presence { add("desktop", text(presence, of: why)) }
     add("switch", switches(why), why.isDisabled || why.pause != nil ? .bad : .plain)
     if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that allow a retry") }

@@ -29,6 +29,14 @@ struct HabitTests {
     #expect(usage.openings(onDay: 6).reduce(0, +) < 0.2 * usage.openings(onDay: 0).reduce(0, +))
   }
 
+  @Test("what was opened today is expected on every day, today's day of the week among them")
+  func today() {
+    let app = UseTests.use(0..<10, scatter: 0) { $0 == 9 ? [720] : [] }
+    let usage = Usage(app, today: 9, UseTests.shared)
+    let noons = (0..<7).map { usage.openings(onDay: $0)[72] }
+    #expect(noons.allSatisfy { $0 > 0.5 * noons.reduce(0, +) / 7 }, "\(noons)")
+  }
+
   @Test("where weekends are like other days, the two kinds of day are not told apart")
   func everyDay() {
     let usage = Self.usage(week: 8 * 60, weekend: 8 * 60)
