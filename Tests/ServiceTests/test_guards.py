@@ -75,7 +75,7 @@ def wait_until(what, bound=BOUND):
         readable = [journal, events]
         while not what():
             left = begin + bound - time.monotonic()
-            # What asks may itself write into the journal, each time.
+            # The question may itself add to the journal, each time.
             ready = select.select(readable, [], [], left)[0] if left > 0 else []
             assert ready, f"it is not so after {bound} s"
             # A daemon that ends closes its events.
