@@ -33,7 +33,7 @@ extension Download {
     if case .none = request.login { request.login = redirects.login }
     if !redirects.isAtFirstOrigin {
       request.headers = []
-      if case .password = request.login { request.login = .none }
+      request.login = .none
     }
     // A range of a compressed body cannot continue the file.
     request.headers.append("Accept-Encoding: identity")
