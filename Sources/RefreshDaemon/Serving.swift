@@ -106,6 +106,7 @@ extension Daemon {
     var interface = Interface(WorkerInterface.self)
     interface.serve(WorkerInterface.Account.self) { self.account($0) }
     interface.serve(WorkerInterface.Remember.self) { self.remember($0) }
+    interface.serve(WorkerInterface.Downloads.self) { self.findDownloads($0) }
     interface.serve(WorkerInterface.Progress.self) { self.progress($0) }
     interface.serve(WorkerInterface.Keep.self) { self.keep($0) }
     interface.serve(WorkerInterface.Work.self) { self.work($0) }

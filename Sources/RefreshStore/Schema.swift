@@ -281,5 +281,6 @@ enum Schema {
     ALTER TABLE app ADD COLUMN skips_all INTEGER NOT NULL DEFAULT 0;  -- until skipped_until_us, not only the next
 
     """,
+    "ALTER TABLE validator ADD COLUMN final_url TEXT;  -- the URL that sent the content; null for earlier releases\n",
   ]
 }

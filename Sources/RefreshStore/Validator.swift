@@ -2,6 +2,8 @@ import RefreshEngine
 
 /// The validator of a URL that an app fetches, to ask the server for news only.
 public struct Validator: Hashable, Sendable {
+  /// The URL that sent the content, after redirects; nil if a release before schema 12 saved the rest.
+  public var finalURL: String?
   /// The `ETag` of the content, as the server wrote it.
   public var etag: String?
   /// The `Last-Modified` of the content, as the server wrote it.
@@ -10,7 +12,10 @@ public struct Validator: Hashable, Sendable {
   public var digest: String?
 
   /// Makes it of its parts.
-  public init(etag: String? = nil, lastModified: String? = nil, digest: String? = nil) {
+  public init(
+    finalURL: String? = nil, etag: String? = nil, lastModified: String? = nil, digest: String? = nil
+  ) {
+    self.finalURL = finalURL
     self.etag = etag
     self.lastModified = lastModified
     self.digest = digest
@@ -28,6 +33,7 @@ struct ValidatorTable {
       try column("etag", &validator.etag)
       try column("last_modified", &validator.lastModified)
       try column("digest", &validator.digest)
+      try column("final_url", &validator.finalURL)
     }
   }
 

@@ -8,6 +8,8 @@ guard arguments.count == 1, let command = arguments.first.flatMap(Wire.WorkerCom
   logError("usage: refresh-worker \(commands); it is started by refreshd")
   exit(EX_USAGE)
 }
+// So that a file beyond a limit on sizes (setrlimit(2)) is an error and not the end of the process.
+signal(SIGXFSZ, SIG_IGN)
 switch command {
 case .transfer: exit(TransferTask.run())
 case .http: exit(FetchTask.run())

@@ -46,4 +46,8 @@ import Testing
     let needs = [TransferID(1): Int64(89), TransferID(2): 90, TransferID(3): 10]
     #expect(RoomCheck.roomy(needs, available: 100, size: 1000) == [TransferID(1), TransferID(3)])
   }
+
+  @Test func `Where a file system reports no size, it is tried`() {
+    #expect(RoomCheck.roomy([TransferID(1): Int64(1) << 40], available: 0, size: 0) == [TransferID(1)])
+  }
 }

@@ -237,13 +237,13 @@ import Testing
       openings: try Self.openingsMade(),
       records: try Self.recordsOfSchema7(), waits: try Self.waits(for: Hold.Name.released))
     batch.transfers.whole = try Self.transfersOfSchema9()
-    batch.validators = try Self.validators().mapValues { $0.mapValues(Optional.some) }
+    batch.validators = try Self.validatorsOfSchema12().mapValues { $0.mapValues(Optional.some) }
     for (app, pushes) in try Self.pushes() {
       for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) }
     }
     (batch.history.droppedPushes, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_11_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_12_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
@@ -275,7 +275,7 @@ import Testing
         || network || ifnull(description, '-') || ifnull(resume_url || resume_etag || tus_url || durable, '-'))
       FROM (SELECT * FROM transfer ORDER BY id)
       """,
-      "SELECT group_concat(t) FROM (SELECT url || ifnull(etag, '-') || ifnull(digest, '-') AS t FROM validator ORDER BY url)",
+      "SELECT group_concat(t) FROM (SELECT url || ifnull(etag, '-') || ifnull(digest, '-') || ifnull(final_url, '-') AS t FROM validator ORDER BY url)",
       "SELECT group_concat(t) FROM (SELECT name || ifnull(bytes, '-') AS t FROM task ORDER BY refresh, position)",
     ] {
       #expect(try today.text(query) == fixture.text(query))

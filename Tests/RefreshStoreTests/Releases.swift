@@ -64,7 +64,19 @@ extension ReleasedSchemaTests {
       device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
       waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
       validators: validators, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 12", dump: PackageResources.schema_12_sql, states: statesOfSchema11,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
+      validators: validatorsOfSchema12, pushes: pushes, dropped: droppedPushes),
   ]
+
+  /// The same validators with what schema 12 has more.
+  static func validatorsOfSchema12() throws -> [AppID: [String: Validator]] {
+    var validators = try validators()
+    validators[try app("news")]?["https://example.org/feed"]?.finalURL = "https://cdn.example.org/näher"
+    return validators
+  }
 
   /// The same states with what schema 10 has more.
   static func statesOfSchema10() throws -> [AppID: AppState] {

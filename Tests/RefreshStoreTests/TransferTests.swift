@@ -89,7 +89,9 @@ import Testing
     let scratch = try ScratchDirectory()
     let (store, _) = try RefreshStore.open(scratch)
     let (todo, mail) = (try app("todo"), try app("mail"))
-    let weak = Validator(etag: #"W/"1""#, lastModified: "Sat, 21 Nov 2026 20:00:00 GMT", digest: nil)
+    let weak = Validator(
+      finalURL: "https://cdn.example.org/a", etag: #"W/"1""#, lastModified: "Sat, 21 Nov 2026 20:00:00 GMT", digest: nil
+    )
     var batch = Batch(.morning)
     batch.validators = [
       todo: ["https://example.org/a": weak, "https://example.org/b": Validator(digest: "00")],

@@ -103,12 +103,28 @@ def test_what_is_there_counts_only_with_a_strong_validator(running, misbehaving,
 def test_a_page_of_the_networks_own_is_not_taken_for_the_file(running, misbehaving, times, framing):
     """A captive portal replies to any request with 200 and a page."""
     id = running.download(misbehaving.url("html200", SIZE, times=times, framing=framing), length=SIZE)
-    running.done(id)
+    ended = end_after_tries(running, id)
+    assert (ended["result"], ended["attempts"]) == ("done", times + 1)
     assert Body(SIZE).is_in(running.target())
 
 
+def test_a_length_that_is_wrong_fails_the_sixth_time(running, misbehaving):
+    id = running.download(misbehaving.url("plain", SIZE), length=SIZE + 1)
+    waiting = running.wait(id, "at rest", lambda it: it.get("until_us"))
+    # A minute, not a second.
+    assert waiting["until_us"] / 1e6 - time.time() > 30
+    assert fail_after_tries(running, id) == 6
+
+
 def fail_after_tries(running, id):
-    """Has a transfer tried again whenever it waits, until it has failed for good; returns how often it was tried."""
+    """Has a transfer tried again until it has failed for good; returns how often it was tried."""
+    ended = end_after_tries(running, id)
+    assert ended["result"] == "failed", ended
+    return ended["attempts"]
+
+
+def end_after_tries(running, id):
+    """Has a transfer tried again whenever it waits, until it has ended; returns it."""
 
     def is_at_rest(transfer):
         return transfer["state"] == "ended" or transfer["state"] == "waiting" and transfer.get("until_us")
@@ -116,8 +132,7 @@ def fail_after_tries(running, id):
     while (transfer := running.wait(id, "at rest", is_at_rest))["state"] != "ended":
         assert transfer["message"]
         running.resume(id)
-    assert transfer["result"] == "failed", transfer
-    return transfer["attempts"]
+    return transfer
 
 
 def test_a_file_without_an_end_is_taken_only_if_it_can_be_checked(running, misbehaving):

@@ -146,7 +146,7 @@ def durable(transfers):
         return connection.execute("SELECT durable FROM transfer").fetchone()[0]
 
 
-def test_a_part_that_somebody_has_replaced_does_not_count(running, misbehaving):
+def test_a_file_of_somebody_in_the_place_of_the_part_is_left(running, misbehaving):
     id = running.download(misbehaving.url("plain", SIZE, hold=3 * MEGA))
     misbehaving.wait_until_held("plain")
     running.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
@@ -157,8 +157,8 @@ def test_a_part_that_somebody_has_replaced_does_not_count(running, misbehaving):
     other.write_bytes(b"x" * 3 * MEGA)
     other.rename(running.part())
     running.daemon.start()
-    running.done(id)
-    assert Body(SIZE).is_in(running.target())
+    assert "move it away" in running.failed(id)["message"]
+    assert running.part().read_bytes() == b"x" * 3 * MEGA
 
 
 def test_a_part_that_was_shortened_is_gone_on_from_where_it_ends(running, misbehaving):

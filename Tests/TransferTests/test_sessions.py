@@ -35,8 +35,6 @@ def test_an_app_is_woken_once_with_a_line_for_each_transfer(running, misbehaving
         "outcome": "done",
         "bytes": SIZE,
         "sha256": sha256,
-        "description": None,
-        "message": None,
     }
     assert lines[1]["description"] == "The second" and "404" in lines[1]["message"]
     running.no_more_wakes()

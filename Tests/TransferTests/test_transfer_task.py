@@ -44,3 +44,26 @@ def test_a_download_that_fails_wakes_the_app_too(daemon, transfers, nginx):
     assert run(daemon)[0] == "new_data"
     assert transfers.end(1)["result"] == "failed"
     assert transfers.wakes.line() == "transfer default"
+
+
+def test_a_url_that_was_corrected_takes_the_place_of_the_old_one(daemon, transfers, misbehaving):
+    start(daemon, transfers, misbehaving.url("stall", SIZE, hold=1000))
+    assert run(daemon) == ("new_data", "transfer 1 is in the queue")
+    misbehaving.wait_until_held("stall")
+    # An upload from the same path is another thing.
+    old, new = misbehaving.url("stall", SIZE, hold=1000), misbehaving.url("plain", SIZE, hold=1000, token="right")
+    upload = transfers.enqueue({**transfers.request(misbehaving.url("put"), direction="upload"), "network": "wifi"})[0]
+    daemon.file().write_text(daemon.file().read_text().replace(old, new))
+    daemon.call("Manager.Reload")
+    assert run(daemon) == ("new_data", "transfer 3 is in the queue in place of 1, whose URL was another")
+    assert transfers.end(1)["result"] == "cancelled"
+    misbehaving.wait_until_held("plain")
+    assert run(daemon) == ("no_data", "transfer 3 is under way")
+    # The query counts too, although nobody is shown it.
+    daemon.file().write_text(daemon.file().read_text().replace("token=right", "token=newer"))
+    daemon.call("Manager.Reload")
+    assert run(daemon)[1] == "transfer 4 is in the queue in place of 3, whose URL was another"
+    misbehaving.let_go()
+    transfers.done(4)
+    assert Body(SIZE).is_in(transfers.target()) and not transfers.part().exists()
+    assert transfers.show(upload)["state"] != "ended"

@@ -67,6 +67,16 @@ struct DownloadAnswerTests {
     #expect(failure.kind == .retry(after: nil))
   }
 
+  @Test func aLengthThatIsWrongFromTheFirstIsWrongContent() {
+    guard
+      case .ends(let failure) = judge(200, [("content-length", "4711")], to: DownloadQuestion(expected: 1000))
+    else {
+      Issue.record("a file of another length was taken")
+      return
+    }
+    #expect(failure.kind == .wrong)
+  }
+
   @Test func nothingLeftIsTheWholeOnlyIfItIsTheSameFile() {
     var all = rest
     all.from = 1000
@@ -120,7 +130,7 @@ struct DownloadAnswerTests {
         Issue.record("\(have) bytes were taken for 100")
         continue
       }
-      #expect(failure.kind == .retry(after: nil))
+      #expect(failure.kind == .wrong)
     }
     #expect(DownloadEnd(have: 100, total: nil, isExplicit: true, question: question) == .isWhole)
   }

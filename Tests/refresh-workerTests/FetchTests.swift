@@ -62,17 +62,25 @@ import Testing
   @Test("changes only are asked for while what came last is there as it came")
   func conditions() {
     let here = FetchTarget.Content(digest: "aa")
-    func conditions(_ remembered: Remembered?, _ content: FetchTarget.Content?) -> [String] {
-      ConditionalFetch.conditions(remembered, content: content)
+    func conditions(_ remembered: Remembered?, _ content: FetchTarget.Content?, of url: String = "u") -> [String] {
+      ConditionalFetch.conditions(remembered, content: content, of: url)
     }
-    let both = Remembered(etag: "W/\"1\"", lastModified: "Wed, 21 Oct 2026 07:28:00 GMT", digest: "aa")
+    let both = Remembered(url: "u", etag: "W/\"1\"", lastModified: "Wed, 21 Oct 2026 07:28:00 GMT", digest: "aa")
     #expect(
       conditions(both, here) == ["If-None-Match: W/\"1\"", "If-Modified-Since: Wed, 21 Oct 2026 07:28:00 GMT"])
-    #expect(conditions(Remembered(etag: nil, lastModified: nil, digest: "aa"), here) == [])
-    #expect(conditions(Remembered(etag: "\"1\"", lastModified: nil, digest: "bb"), here) == [])
-    #expect(conditions(Remembered(etag: "\"1\"", lastModified: nil, digest: nil), here) == [])
+    #expect(conditions(Remembered(url: "u", etag: nil, lastModified: nil, digest: "aa"), here) == [])
+    #expect(conditions(Remembered(url: "u", etag: "\"1\"", lastModified: nil, digest: "bb"), here) == [])
+    #expect(conditions(Remembered(url: "u", etag: "\"1\"", lastModified: nil, digest: nil), here) == [])
     #expect(conditions(both, nil) == [])
     #expect(conditions(nil, here) == [])
+    #expect(conditions(both, here, of: "another") == [])
+    let unknown = Remembered(url: nil, etag: both.etag, lastModified: both.lastModified, digest: "aa")
+    #expect(conditions(unknown, here) == [], "an earlier release did not note whose they are")
+  }
+
+  @Test("what is no encoding is none", arguments: ["identity", "none", "UTF-8", "aws-chunked", "aws-chunked, gzip"])
+  func encodings(value: String) {
+    #expect(Self.head(200, ("content-encoding", value)).encodings == (value.hasSuffix("gzip") ? ["gzip"] : []))
   }
 
   @Test("a failure is worth a retry where the server is at fault, and when it says")
@@ -89,7 +97,7 @@ import Testing
   func order() throws {
     let order = Wire.FetchOrder(
       url: "https://u:p@h/ü?a", to: "/srv/x", headersFile: "/h", credentialFile: nil, netrc: true, mostBytes: 5,
-      remembered: Remembered(etag: "\"1\"", lastModified: nil, digest: "aa"))
+      remembered: Remembered(url: "https://h/b", etag: "\"1\"", lastModified: nil, digest: "aa"))
     #expect(try Wire.FetchOrder(jsonText: Array(order.jsonText(.line).utf8)) == order)
     #expect(throws: JSONError.self) { try Wire.FetchOrder(jsonText: []) }
   }

@@ -79,9 +79,9 @@ final class ScriptedHost: TransferHost {
 
   func folder(_ path: String) throws(TaskFailure) -> Folder { try Folder(path: path) }
 
-  func ended(_ transfer: any Transfer, _ report: Wire.TransferReport) {
+  func ended(_ transfer: any Transfer, _ report: Wire.TransferReport, onSaved: @escaping () -> Void) {
     end = report.end
-    reports.add(report)
+    reports.add(report, onSaved: onSaved)
   }
 
   /// Turns the loop until a report waits, sends the call and returns its reports.

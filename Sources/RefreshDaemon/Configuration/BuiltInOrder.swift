@@ -30,7 +30,9 @@ extension Wire.FetchOrder {
     self.init(
       url: file.url, to: file.target, headersFile: file.headersFile,
       credentialFile: file.credentialFile, netrc: file.usesNetrc, mostBytes: mostBytes,
-      remembered: known.map { Remembered(etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest) })
+      remembered: known.map {
+        Remembered(url: $0.finalURL, etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest)
+      })
   }
 }
 

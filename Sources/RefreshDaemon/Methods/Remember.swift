@@ -18,8 +18,14 @@ extension Daemon {
         return call.fail(InvalidParameter(parameter: name))
       }
     }
+    if let final = asked.finalURL,
+      final.utf8.count > ReportBounds.longestURL || final.utf8.contains(where: { $0 < 0x20 })
+    {
+      return call.fail(InvalidParameter(parameter: "final_url"))
+    }
     remember(
-      Validator(etag: asked.etag, lastModified: asked.lastModified, digest: asked.digest), of: running.app.id, asked.url
+      Validator(finalURL: asked.finalURL, etag: asked.etag, lastModified: asked.lastModified, digest: asked.digest),
+      of: running.app.id, asked.url
     ) { problem in call.conclude(problem) { WorkerInterface.Remember.Reply() } }
   }
 

@@ -117,6 +117,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
   func start(_ id: TransferID, of app: AppConfiguration?) {
     guard core.engine.transferState(of: id)?.stage == .transferring, !workers.hasOne(for: id) else { return }
     guard let app, var transfer = known[id] else { return report(id, .lost(hasProgressed: false)) }
+    if let refusal = transfer.request.refusal(by: app) { return refuse(id, refusal) }
     transfer.progress.attempts += 1
     transfer.bytesBefore = transfer.bytes
     transfer.attempt.begin()
@@ -140,9 +141,17 @@ final class TransferRunner: DecisionFollower, SavedPart {
       ? Wire.Order(kind: .discard, id: Int64(id.number), transfer: assignment(transfer))
       : Wire.Order(kind: .stop, id: Int64(id.number), reason: reason.rawValue)
     if workers.stop(id, order) { return }
-    guard let app, reason.discards else { return report(id, .stopped) }
+    // Another user must not remove it either.
+    guard let app, reason.discards, transfer.request.refusal(by: app) == nil else { return report(id, .stopped) }
     give(order, of: id, app)
     workers.boundStop(of: id)
+  }
+
+  /// Ends a transfer that its app must not move.
+  private func refuse(_ id: TransferID, _ reason: String) {
+    known[id]?.progress.message = reason
+    progressed.insert(id)
+    report(id, .failed)
   }
 
   private func give(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) {
@@ -154,7 +163,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     core.handle(.transferReported(id, report))
   }
 
-  private func assignment(_ transfer: KnownTransfers.Known) -> Wire.Assignment {
+  func assignment(_ transfer: KnownTransfers.Known) -> Wire.Assignment {
     let request = transfer.request
     return Wire.Assignment(
       direction: Wire.Direction(request.direction), url: request.url, path: request.path,
@@ -210,6 +219,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
   // MARK: - Decisions
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    if case .configured = event { stopThoseOfFormerOwners(core) }
     guard !decision.transfersChanged.isEmpty || !decision.transfersRemoved.isEmpty else { return }
     decided.formUnion(decision.transfersChanged)
     removed.formUnion(decision.transfersRemoved)

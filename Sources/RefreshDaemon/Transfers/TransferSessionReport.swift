@@ -12,15 +12,15 @@ private struct SessionReportLine: JSONWritable {
   let description: String?
   let message: String?
 
-  /// Writes nil as `null`, so that each line has the same keys.
+  /// Leaves out what is nil.
   func write(to json: inout JSONWriter) {
     json.beginObject()
     json.member("bytes", bytes)
-    json.member("description", .some(description))
-    json.member("message", .some(message))
+    json.member("description", description)
+    json.member("message", message)
     json.member("outcome", outcome)
     json.member("path", path)
-    json.member("sha256", .some(sha256))
+    json.member("sha256", sha256)
     json.member("url", url)
     json.endObject()
   }

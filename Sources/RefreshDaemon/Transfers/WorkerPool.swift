@@ -47,6 +47,9 @@ final class WorkerPool {
 
   private func holder(of id: TransferID) -> Worker? { workers.values.first { $0.given.contains(id) } }
 
+  /// The transfers that workers have, in order of their numbers.
+  var given: [TransferID] { workers.values.flatMap(\.given).sorted() }
+
   /// Whether a worker has a transfer.
   func hasOne(for id: TransferID) -> Bool { holder(of: id) != nil }
 

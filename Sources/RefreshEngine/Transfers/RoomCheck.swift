@@ -59,8 +59,8 @@ public struct RoomCheck: Sendable {
   ///
   /// - Parameters:
   ///   - available: the bytes that the owner may still write.
-  ///   - size: the bytes of the whole disk.
+  ///   - size: the bytes of the whole disk; 0 for a file system that reports none, where all have room.
   public static func roomy(_ needs: [TransferID: Int64], available: Double, size: Double) -> [TransferID] {
-    needs.filter { Double($0.value) < available - size / 100 }.keys.sorted()
+    needs.filter { size == 0 || Double($0.value) < available - size / 100 }.keys.sorted()
   }
 }

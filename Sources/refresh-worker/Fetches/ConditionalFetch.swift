@@ -11,7 +11,8 @@ final class ConditionalFetch {
   private let loop: ExchangeLoop
   private let login: HTTPRequest.Login
   private let ownHeaders: [String]
-  private let conditions: [String]
+  /// The conditions of the last request.
+  private var conditions: [String] = []
 
   private var redirects: Redirects
   /// Whether the next request must be sent.
@@ -28,7 +29,6 @@ final class ConditionalFetch {
     }
     redirects = Redirects(from: address)
     target = try FetchTarget(path: order.to)
-    conditions = Self.conditions(order.remembered, content: target.content)
     do throws(ExchangeFailure) {
       let lines =
         try order.headersFile.map { (path) throws(ExchangeFailure) in try PrivateFile.headers(in: path) } ?? []
@@ -62,9 +62,14 @@ final class ConditionalFetch {
     return order.netrc ? try PrivateFile.netrc() : .none
   }
 
-  /// The conditions of the request: the validators of the last response, if its content is still in the file.
-  static func conditions(_ remembered: Wire.FetchOrder.Remembered?, content: FetchTarget.Content?) -> [String] {
-    guard let remembered, let content, remembered.digest == content.digest else { return [] }
+  /// The conditions of a request to a URL: the validators of the last response, if that URL gave it and its content is still
+  /// in the file.
+  ///
+  /// The validators of one URL say nothing about the content of another, to which a redirect may lead today.
+  static func conditions(
+    _ remembered: Wire.FetchOrder.Remembered?, content: FetchTarget.Content?, of url: String
+  ) -> [String] {
+    guard let remembered, let content, remembered.digest == content.digest, remembered.url == url else { return [] }
     return [
       remembered.etag.map { "If-None-Match: \($0)" }, remembered.lastModified.map { "If-Modified-Since: \($0)" },
     ].compactMap(\.self)
@@ -73,6 +78,7 @@ final class ConditionalFetch {
   private func send() {
     var request = HTTPRequest(url: redirects.here.text)
     request.takesCompressed = true
+    conditions = Self.conditions(order.remembered, content: target.content, of: redirects.here.text)
     request.headers = conditions
     if redirects.isAtFirstOrigin {
       request.headers += ownHeaders
@@ -149,8 +155,10 @@ final class ConditionalFetch {
   /// Replaces the file by the body, unless both are the same.
   private func keep(_ head: ResponseHead) throws(TaskFailure) {
     guard let body else { throw TaskFailure(.retry(after: nil), "cannot find what came") }
+    let url = redirects.here.text
     let remembered = Wire.FetchOrder.Remembered(
-      etag: head.validator("etag"), lastModified: head.validator("last-modified"), digest: try body.finish())
+      url: url.utf8.count <= WebAddress.longest ? url : nil, etag: head.validator("etag"),
+      lastModified: head.validator("last-modified"), digest: try body.finish())
     let changes = remembered == order.remembered ? nil : remembered
     let freshFor = ResponseFreshness.remaining(of: head)
     guard remembered.digest != target.content?.digest else {

@@ -59,6 +59,10 @@ extension TaskFailure {
 }
 
 extension ResponseHead {
-  /// The encodings of the content, in lower case.
-  var encodings: [String] { list("content-encoding").map { $0.lowercased() }.filter { $0 != "identity" } }
+  /// The encodings of the content, in lower case; none for the names of no encoding that servers write by mistake.
+  var encodings: [String] {
+    list("content-encoding").map { $0.lowercased() }.filter {
+      !["identity", "none", "utf-8", "aws-chunked"].contains($0)
+    }
+  }
 }

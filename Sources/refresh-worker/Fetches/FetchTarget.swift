@@ -34,6 +34,7 @@ struct FetchTarget {
     if let code = FolderNames.makeDurable(in: folder.descriptor) {
       throw TaskFailure(errno: code, "write", folder.path)
     }
+    PartMark.remove(from: part.descriptor)
   }
 
   private static func content(of name: String, in folder: Folder, path: String) throws(TaskFailure) -> Content? {

@@ -47,10 +47,32 @@ final class Folder {
     return (components.dropLast().joined(separator: "/"), String(name))
   }
 
+  /// Whether a path leads to an open directory, as ``init(path:)`` walks it; nil if it leads nowhere.
+  static func leads(_ path: String, to descriptor: Int32) -> Bool? {
+    do throws(TaskFailure) {
+      let found = try Folder(path: path)
+      return withExtendedLifetime(found) { isSame(found.descriptor, descriptor) }
+    } catch {
+      return nil
+    }
+  }
+
+  /// Whether its path leads to another directory by now.
+  var isSuperseded: Bool { Self.leads(path, to: descriptor) == false }
+
+  /// Whether two descriptors are of one directory.
+  static func isSame(_ one: Int32, _ other: Int32) -> Bool {
+    var (first, second) = (stat(), stat())
+    return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_ino == second.st_ino
+      && first.st_dev == second.st_dev
+  }
+
   /// The free bytes for users other than root; nil if the file system does not report them.
+  ///
+  /// A file system without a size, such as ramfs, has no bound that it could report.
   var room: Int64? {
     var status = statvfs()
-    guard fstatvfs(descriptor, &status) == 0 else { return nil }
+    guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
     let (bytes, isTooLarge) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
       by: Int64(clamping: status.f_frsize))
     return isTooLarge ? nil : bytes

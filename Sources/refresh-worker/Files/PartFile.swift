@@ -11,6 +11,8 @@ final class PartFile {
   let descriptor: Int32
   /// Identifies this part among files of the same name (``PartMark``).
   let mark: Int64
+  /// Whether the file keeps its mark, so that the part is known again without the daemon's help.
+  let isMarked: Bool
   /// The number of bytes so far.
   private(set) var length: Int64
 
@@ -18,16 +20,16 @@ final class PartFile {
   ///
   /// Removes another transfer's part, or a link or pipe, of that name. A part gets the mode of the file that it will
   /// replace. Throws `retry` while another process writes the part. Throws `failed` if the file belongs to another
-  /// program or user, or if the target is a folder.
+  /// program or user, or if the target is no plain file.
   init(in folder: Folder, for name: String, marked mark: Int64? = nil) throws(TaskFailure) {
     self.folder = folder
     self.name = name
-    let mode = try Self.modeOfTarget(name, in: folder)
+    let replaced = try ReplacedFile(name, in: folder.descriptor, path: "\(folder.path)/\(name)")
     let opened = try Self.open(in: folder, for: name, marked: mark)
-    (descriptor, self.mark, length) = (opened.descriptor, opened.mark, opened.length)
+    (descriptor, self.mark, length) = (opened.descriptor, opened.mark.number, opened.length)
+    isMarked = opened.mark.isStored
     // The owner must be able to write the part later, even if the target is read-only.
-    guard let mode, fchmod(descriptor, mode | 0o600) != 0 else { return }
-    throw TaskFailure(errno: errno, "set the mode of", path + Self.suffix)
+    try replaced?.lendAccess(to: descriptor, and: 0o600, path: path + Self.suffix)
   }
 
   deinit { close(descriptor) }
@@ -68,24 +70,28 @@ final class PartFile {
   }
 
   /// As ``replaceTarget()``, for a caller that has only the descriptor.
+  ///
+  /// Throws `retry` if the path leads to another folder by now, where the next try puts the file.
   static func replaceTarget(_ descriptor: Int32, in folder: Int32, as name: String, path: String) throws(TaskFailure) {
     guard isNamed(descriptor, name + suffix, in: folder) else {
       throw TaskFailure(.retry(after: nil), "cannot replace \(path): \(path)\(suffix) was removed meanwhile")
     }
-    if let mode = permissions(mode(of: name, in: folder)), fchmod(descriptor, mode) != 0 {
-      throw TaskFailure(errno: errno, "set the mode of", path + suffix)
+    guard Folder.leads(try Folder.split(path).folder, to: folder) == true else {
+      throw TaskFailure(.retry(after: nil), "cannot replace \(path): its folder was moved or mounted over meanwhile")
     }
+    try ReplacedFile(name, in: folder, path: path)?.lendAccess(to: descriptor, path: path + suffix)
     guard renameat(folder, name + suffix, folder, name) == 0 else { throw TaskFailure(errno: errno, "replace", path) }
   }
 
-  /// Removes the part of a transfer that is not running: the part with this mark, or any part if the mark is nil.
+  /// Removes the part of a transfer that is not running: the part with this mark, or any of the target if the mark is nil.
   ///
   /// Throws when the part may not be removed, or when another process writes it.
   static func discard(in folder: Folder, for name: String, marked mark: Int64?) throws(TaskFailure) {
     guard case .file(let descriptor, let length) = try find(in: folder, for: name) else { return }
     defer { close(descriptor) }
     // An empty part may be newer than the mark that the daemon knows.
-    guard let found = PartMark(of: descriptor), mark == nil || mark == found.number || length == 0 else { return }
+    guard let found = PartMark(of: descriptor), length == 0 || mark ?? found.number == found.number else { return }
+    guard length == 0 || mark != nil || found.isOfPart(for: name) else { return }
     try unlink(name, in: folder)
   }
 
@@ -94,24 +100,6 @@ final class PartFile {
   private static let leastRoom: Int64 = 16 << 20
 
   // MARK: Opening
-
-  /// The permissions of the plain file that will be replaced; nil if there is none.
-  private static func modeOfTarget(_ name: String, in folder: Folder) throws(TaskFailure) -> mode_t? {
-    let mode = mode(of: name, in: folder.descriptor)
-    guard mode.map({ $0 & S_IFMT != S_IFDIR }) ?? true else {
-      throw TaskFailure(.failed, "cannot replace \(folder.path)/\(name): it is a folder; give another path")
-    }
-    return permissions(mode)
-  }
-
-  private static func mode(of name: String, in folder: Int32) -> mode_t? {
-    var status = stat()
-    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_mode : nil
-  }
-
-  private static func permissions(_ mode: mode_t?) -> mode_t? {
-    mode.flatMap { $0 & S_IFMT == S_IFREG ? $0 & 0o777 : nil }
-  }
 
   private enum Found {
     case nothing
@@ -123,22 +111,30 @@ final class PartFile {
 
   private static func open(
     in folder: Folder, for name: String, marked mark: Int64?
-  ) throws(TaskFailure) -> (descriptor: Int32, mark: Int64, length: Int64) {
+  ) throws(TaskFailure) -> (descriptor: Int32, mark: PartMark, length: Int64) {
     // Try again after this worker or another one has removed the file.
     for _ in 0..<4 {
       switch try find(in: folder, for: name) {
       case .file(let descriptor, let length):
         let found = PartMark(of: descriptor)
-        if let found, found.number == mark { return (descriptor, found.number, length) }
+        if let found, found.number == mark { return (descriptor, found, length) }
         defer { close(descriptor) }
-        // A given mark proves that this transfer had a part here, so the file may be replaced.
-        guard found != nil || mark != nil || length == 0 else { throw foreign(name, in: folder) }
+        guard length == 0 || found.map({ isOurs($0, name, marked: mark) }) == true else {
+          throw foreign(name, in: folder)
+        }
         try unlink(name, in: folder)
       case .link: try unlink(name, in: folder)
       case .nothing: if let made = try make(in: folder, for: name) { return (made.descriptor, made.mark, 0) }
       }
     }
     throw TaskFailure(.retry(after: .seconds(1)), "cannot write \(path(name, in: folder)): another process replaces it")
+  }
+
+  /// Whether a part with another mark than the given one is refreshd's, so that it may be replaced.
+  ///
+  /// Where no file keeps a mark, a given one proves at least that this transfer had a part here.
+  private static func isOurs(_ found: PartMark, _ name: String, marked mark: Int64?) -> Bool {
+    found.isStored ? found.isOfPart(for: name) : mark != nil
   }
 
   private static func find(in folder: Folder, for name: String) throws(TaskFailure) -> Found {
@@ -168,7 +164,7 @@ final class PartFile {
   /// Makes an empty part; nil if another process made one first.
   private static func make(
     in folder: Folder, for name: String
-  ) throws(TaskFailure) -> (descriptor: Int32, mark: Int64)? {
+  ) throws(TaskFailure) -> (descriptor: Int32, mark: PartMark)? {
     let descriptor = linux_open_at(folder.descriptor, name + suffix, O_RDWR | O_CREAT | O_EXCL, 0o666)
     guard descriptor >= 0 else {
       if errno == EEXIST { return nil }
@@ -176,7 +172,7 @@ final class PartFile {
     }
     do throws(TaskFailure) {
       try lock(descriptor, name, in: folder)
-      return (descriptor, try PartMark(on: descriptor).number)
+      return (descriptor, try PartMark(on: descriptor, for: name))
     } catch {
       close(descriptor)
       throw error

@@ -13,16 +13,36 @@ enum EnqueueTask {
     // Without this, the end of each transfer would start the next one.
     guard context.trigger != "transfer" else { return TaskResult(.noData, "woken because transfers have ended") }
     do throws(ClientError) {
-      let queue = try context.call(TransfersInterface.List.self) { _ in .init(app: context.app) }
-      if let waiting = queue.transfers.first(where: { $0.path == request.path && $0.state != .ended }) {
-        return TaskResult(.noData, "transfer \(waiting.id) is under way")
+      let known = try context.call(WorkerInterface.Downloads.self) { token in
+        .init(token: token, url: request.url, path: request.path)
+      }
+      if let same = known.id {
+        try cancel(known.ids, context)
+        return TaskResult(.noData, "transfer \(same) is under way")
       }
       let enqueued = try context.call(TransfersInterface.Enqueue.self) { _ in
         .init(app: context.app, transfers: [request])
       }
-      return TaskResult(.newData, enqueued.ids.first.map { "transfer \($0) is in the queue" } ?? "nothing to do")
+      // Afterwards, so that a session goes on, and nothing is lost where the queue is full.
+      try cancel(known.ids, context)
+      let place = known.ids.map(String.init).joined(separator: ", ")
+      let text = enqueued.ids.first.map { "transfer \($0) is in the queue" } ?? "nothing to do"
+      return TaskResult(.newData, place.isEmpty ? text : "\(text) in place of \(place), whose URL was another")
     } catch {
       return TaskResult(failure(error))
+    }
+  }
+
+  /// Cancels the downloads to the same file from other URLs; one that has ended meanwhile is no trouble.
+  private static func cancel(_ ids: [Int64], _ context: TaskContext) throws(ClientError) {
+    for id in ids {
+      do throws(ClientError) {
+        _ = try context.call(TransfersInterface.Cancel.self) { _ in .init(ids: [id]) }
+      } catch .failed(let reply)
+        where [TransfersInterface.AlreadyEnded.name, TransfersInterface.NoSuchTransfer.name].contains(reply.name)
+      {
+        continue
+      }
     }
   }
 

@@ -25,8 +25,8 @@ enum FetchTask {
     do throws(ClientError) {
       _ = try context.call(WorkerInterface.Remember.self) { token in
         WorkerInterface.Remember.Parameters(
-          token: token, url: url, etag: remembered.etag, lastModified: remembered.lastModified,
-          digest: remembered.digest)
+          token: token, url: url, finalURL: remembered.url, etag: remembered.etag,
+          lastModified: remembered.lastModified, digest: remembered.digest)
       }
     } catch {
       logError("cannot have refreshd remember what came, so that all of it comes again: \(error)")

@@ -50,11 +50,21 @@ final class Download: Transfer {
   func start() {
     do throws(TaskFailure) {
       let (path, name) = try Folder.split(assignment.path)
-      let folder = try host.folder(path)
+      let folder = try folder(path)
       if let completed = CompletedFile(in: folder, named: name, of: assignment.resume) { return confirm(completed) }
       try fetch(name, into: folder)
     } catch {
       end(error)
+    }
+  }
+
+  /// Opens the folder of the target.
+  ///
+  /// A folder that had the part before and is missing now may come back, as a disk does that is not mounted yet.
+  private func folder(_ path: String) throws(TaskFailure) -> Folder {
+    do throws(TaskFailure) { return try host.folder(path) } catch {
+      guard assignment.resume?.partMark != nil, access(path, F_OK) != 0, errno == ENOENT else { throw error }
+      throw TaskFailure(.retry(after: nil), error.message)
     }
   }
 

@@ -55,8 +55,8 @@ enum DownloadAnswer: Hashable, Sendable {
   private static func whole(_ head: ResponseHead, _ question: DownloadQuestion) -> DownloadAnswer {
     let total = head.contentLength
     if let total, let expected = question.expected, total != expected {
-      // The bytes on disk stay for a retry.
-      return .ends(.anotherLength(total, than: expected))
+      // Bytes on disk were taken for the file, so that the answer is wrong and they stay for a retry.
+      return .ends(.anotherLength(total, than: expected, question.from > 0 ? .retry(after: nil) : .wrong))
     }
     return .begins(total: total)
   }
@@ -98,7 +98,7 @@ enum DownloadEnd: Hashable, Sendable {
     if let total = total ?? (isExplicit ? nil : question.expected) {
       self = have == total ? .isWhole : have < total ? .lacksRest : .restarts
     } else if let expected = question.expected, have != expected {
-      self = .ends(.anotherLength(have, than: expected))
+      self = .ends(.anotherLength(have, than: expected, .wrong))
     } else if isExplicit || question.hasDigest {
       self = .isWhole
     } else {
@@ -110,7 +110,7 @@ enum DownloadEnd: Hashable, Sendable {
 
 extension TaskFailure {
   /// The failure of a wrong length; most often a captive portal sent its login page instead of the file.
-  fileprivate static func anotherLength(_ length: Int64, than expected: Int64) -> TaskFailure {
-    TaskFailure(.retry(after: nil), "cannot take the answer: it has \(length) bytes, and the file has \(expected)")
+  fileprivate static func anotherLength(_ length: Int64, than expected: Int64, _ kind: Kind) -> TaskFailure {
+    TaskFailure(kind, "cannot take the answer: it has \(length) bytes, and the file has \(expected)")
   }
 }

@@ -23,7 +23,9 @@ extension Download {
       length: completed.length, digest: assignment.sha256?.lowercased())
     // The closure captures the file to keep its descriptor open.
     host.disk.run(.replace(replacement)) { [self, completed] failure in
-      guard failure != nil else { return reportDone(completed.length) }
+      guard failure != nil else {
+        return reportDone(completed.length) { [completed] in PartMark.remove(from: completed.descriptor) }
+      }
       isReplacing = false
       if let pendingStop { return end(pendingStop) }
       do throws(TaskFailure) {
@@ -34,14 +36,16 @@ extension Download {
     }
   }
 
-  private func reportDone(_ length: Int64) {
+  /// Reports the end; the mark of the file goes only then, because by it the next worker knows the file after a crash.
+  private func reportDone(_ length: Int64, removingMark: @escaping () -> Void) {
     over(
       Wire.TransferReport(
-        id: id, kind: .ended, bytes: length, total: length, end: .done, sha256: assignment.sha256?.lowercased()))
+        id: id, kind: .ended, bytes: length, total: length, end: .done, sha256: assignment.sha256?.lowercased()),
+      onSaved: removingMark)
   }
 
   func judgeReplacement(_ failure: TaskFailure?, of part: PartFile) {
-    guard let failure else { return reportDone(part.length) }
+    guard let failure else { return reportDone(part.length) { [part] in PartMark.remove(from: part.descriptor) } }
     isReplacing = false
     let isWorthless = failure.kind == .failed || failure.kind == .wrong
     if let pendingStop { return end(isWorthless ? .discarding : pendingStop) }
@@ -54,9 +58,12 @@ extension Download {
 
   func end(_ failure: TaskFailure) {
     let (bytes, total) = progress
-    let report = Wire.TransferReport(id: id, failure: failure, bytes: bytes, total: total)
     let isKept = failure.kind != .failed && failure.kind != .wrong
-    if !isKept || bytes == 0 { part?.remove() }
+    // Nothing is known of a part that could not be opened.
+    let known = isKept && part == nil ? nil : bytes
+    let report = Wire.TransferReport(id: id, failure: failure, bytes: known, total: total)
+    // The next try looks for nothing in a folder that its path does not lead to.
+    if !isKept || bytes == 0 || part?.folder.isSuperseded == true { part?.remove() }
     endKeeping(report, isKept: isKept)
   }
 
@@ -79,9 +86,9 @@ extension Download {
     }
   }
 
-  func over(_ report: Wire.TransferReport) {
+  func over(_ report: Wire.TransferReport, onSaved: @escaping () -> Void = {}) {
     isOver = true
     part = nil
-    host.ended(self, report)
+    host.ended(self, report, onSaved: onSaved)
   }
 }

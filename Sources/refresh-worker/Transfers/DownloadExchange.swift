@@ -33,7 +33,7 @@ extension Download {
     if case .none = request.login { request.login = redirects.login }
     if !redirects.isAtFirstOrigin {
       request.headers = []
-      if case .password = request.login { request.login = .none }
+      request.login = .none
     }
     // A range of a compressed body cannot continue the file.
     request.headers.append("Accept-Encoding: identity")
@@ -107,9 +107,11 @@ extension Download {
     try makeSureOfRoom(for: version.total)
     checkpoint = Checkpoint()
     // A small file is fetched again as fast as it would be resumed, so the daemon needs no report of its version.
-    guard isKnownToDaemon || version.total ?? .max > Checkpoint.least else { return }
+    // Where a file keeps no mark, only that report tells the part from a file of the user.
+    let isUnmarked = part?.isMarked == false
+    guard isKnownToDaemon || isUnmarked || version.total ?? .max > Checkpoint.least else { return }
     reportBegan(durable: 0)
-    awaitedReport = isKnownToDaemon ? reportsSent : nil
+    awaitedReport = isKnownToDaemon || isUnmarked ? reportsSent : nil
   }
 
   private func makeSureOfRoom(for total: Int64?) throws(TaskFailure) {

@@ -29,11 +29,13 @@ protocol TransferHost: AnyObject {
   var boot: String { get }
   /// Opens the folder at a path; transfers into the same folder share it.
   func folder(_ path: String) throws(TaskFailure) -> Folder
-  /// Ends a transfer and reports its end to the daemon.
-  func ended(_ transfer: any Transfer, _ report: Wire.TransferReport)
+  /// Ends a transfer and reports its end to the daemon; `onSaved` is called once the end is in the daemon's store.
+  func ended(_ transfer: any Transfer, _ report: Wire.TransferReport, onSaved: @escaping () -> Void)
 }
 
 extension TransferHost {
+  func ended(_ transfer: any Transfer, _ report: Wire.TransferReport) { ended(transfer, report) {} }
+
   func start(_ exchange: Exchange) throws(TaskFailure) {
     do throws(ExchangeFailure) { try loop.start(exchange) } catch { throw TaskFailure(error) }
   }
@@ -41,7 +43,7 @@ extension TransferHost {
 
 extension Wire.TransferReport {
   /// Makes the report of a failed end.
-  init(id: Int64, failure: TaskFailure, bytes: Int64, total: Int64?) {
+  init(id: Int64, failure: TaskFailure, bytes: Int64?, total: Int64?) {
     switch failure.kind {
     case .failed:
       self.init(id: id, kind: .ended, bytes: bytes, total: total, end: .failed, message: failure.message)

@@ -125,17 +125,18 @@ final class TransferWorker: TransferHost {
   // MARK: For transfers
 
   func folder(_ path: String) throws(TaskFailure) -> Folder {
-    if let folder = folders[path]?.folder { return folder }
     let folder = try Folder(path: path)
+    // Another directory may have the path by now.
+    if let known = folders[path]?.folder, Folder.isSame(known.descriptor, folder.descriptor) { return known }
     folders = folders.filter { $0.value.folder != nil }
     folders[path] = WeakFolder(folder: folder)
     return folder
   }
 
-  func ended(_ transfer: any Transfer, _ report: Wire.TransferReport) {
+  func ended(_ transfer: any Transfer, _ report: Wire.TransferReport, onSaved: @escaping () -> Void) {
     transfers[transfer.id] = nil
     reportedBytes[transfer.id] = nil
-    reports.add(report)
+    reports.add(report, onSaved: onSaved)
     share()
   }
 

@@ -134,7 +134,7 @@ final class Upload: Transfer {
     request.url = url
     if !address.hasOrigin(of: first) {
       request.headers = []
-      request.login = assignment.netrc == true && assignment.credentialFile == nil ? .netrc : .none
+      request.login = .none
     }
     request.maxRate = rate
     return request

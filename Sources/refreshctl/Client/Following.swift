@@ -15,14 +15,27 @@ extension SocketOptions {
     _ method: Method.Type, _ parameters: Method.Parameters, lost: () -> Void = {},
     _ receive: (Method.Reply) throws(Failure) -> Void
   ) throws(Failure) {
+    try follow(
+      method, parameters, lost: lost,
+      untilFalse: { reply throws(Failure) in
+        try receive(reply)
+        return true
+      })
+  }
+
+  /// As the other function, until `receive` returns false or the daemon ends the answer.
+  func follow<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, lost: () -> Void,
+    untilFalse receive: (Method.Reply) throws(Failure) -> Bool
+  ) throws(Failure) {
     var wasHeard = false
     var isLost = false
     while true {
       do throws(Failure) {
-        return try DaemonClient(socket: socket).stream(method, parameters) { reply throws(Failure) in
+        return try DaemonClient(socket: socket).follow(method, parameters) { reply throws(Failure) in
           if isLost { warn(Self.foundWords) }
           (wasHeard, isLost) = (true, false)
-          try receive(reply)
+          return try receive(reply)
         }
       } catch {
         guard wasHeard, error.status == .noDaemon else { throw error }

@@ -13,22 +13,27 @@ struct TransferWait {
     var left = Set(ids)
     var isDone = true
     var board = TransferBoard(descriptor: STDERR_FILENO)
-    try DaemonClient(connection).follow(TransfersInterface.Watch.self, .init(app: app)) { reply throws(Failure) in
-      // The daemon no longer knows how a forgotten transfer ended.
-      if let forgotten = reply.forgotten, !left.isDisjoint(with: forgotten) { return false }
-      let own = reply.transfers.filter { left.contains($0.id) }
-      guard !own.isEmpty else { return true }
-      if connection.json {
-        try connection.showStep(TransfersInterface.Watch.Reply(transfers: own))
-      } else {
-        board.show(own)
-      }
-      for transfer in own where transfer.state == .ended {
-        left.remove(transfer.id)
-        isDone = isDone && transfer.result == .done
-      }
-      return !left.isEmpty
-    }
+    let changes = TransfersInterface.Watch.self
+    // A transfer outlives the daemon, so its end is waited for in the next one.
+    let lost = { board.begin() }
+    try connection.daemon.follow(
+      changes, .init(app: app), lost: lost,
+      untilFalse: { reply throws(Failure) in
+        // The daemon no longer knows how a forgotten transfer ended.
+        if let forgotten = reply.forgotten, !left.isDisjoint(with: forgotten) { return false }
+        let own = reply.transfers.filter { left.contains($0.id) }
+        guard !own.isEmpty else { return true }
+        if connection.json {
+          try connection.showStep(TransfersInterface.Watch.Reply(transfers: own))
+        } else {
+          board.show(own)
+        }
+        for transfer in own where transfer.state == .ended {
+          left.remove(transfer.id)
+          isDone = isDone && transfer.result == .done
+        }
+        return !left.isEmpty
+      })
     guard left.isEmpty else {
       throw Failure(
         status: .protocolError,
