@@ -155,7 +155,7 @@ def read_show(text, _):
 
 def read_list(text, app):
     (row,) = [row for row in table(text) if row["APP"] == app]
-    held = re.sub(r";? ?push: .*", "", row.get("HELD BY", "")).removeprefix("then ")
+    held = re.sub(r"^(until )?then |;? ?push: .*", "", row.get("HELD BY", ""))
     starts = True if row["NEXT"].startswith(("in ", "now")) else False if row["NEXT"].startswith("due") else None
     last = outcome(row["LAST"])
     return Said(holds=names(held) if held else set(), starts=starts, last=None if last == "never" else last)

@@ -7,11 +7,31 @@ import pytest
 from agreement import ask, disagreements, headline, table
 from daemon import HURRY, REFRESHD, TODO, finished
 from pushing import payload, push
-from test_truth import disable, following, pause, schedule, set_interval
+from test_truth import following
 
 HOUR = 3600
 # Two hours around now.
 NOW = "-".join(time.strftime("%H:%M", time.localtime(time.time() + span)) for span in (-HOUR, HOUR))
+
+
+def soon(seconds):
+    return int((time.time() + seconds) * 1e6)
+
+
+def pause(daemon, seconds=None):
+    daemon.call("Manager.Pause", **({} if seconds is None else {"until_us": soon(seconds)}))
+
+
+def schedule(daemon, seconds):
+    daemon.call("Manager.Schedule", app=TODO, earliest_us=soon(seconds), reason="")
+
+
+def set_interval(daemon, interval):
+    daemon.call("Manager.Set", apps=[TODO], background_interval=interval)
+
+
+def disable(daemon):
+    daemon.call("Manager.Disable", apps=[TODO])
 
 
 def skip(daemon):
@@ -77,7 +97,7 @@ def agreed(daemon):
 
 def holds_of_the_list(found):
     """The names in the column of the list, without what waits beside them."""
-    return table(found["list"])[0].get("HELD BY", "").removeprefix("then ").split(";")[0]
+    return table(found["list"])[0].get("HELD BY", "").removeprefix("until ").removeprefix("then ").split(";")[0]
 
 
 @pytest.mark.parametrize("ways, holds", PAIRS)
