@@ -130,6 +130,8 @@ import Testing
   static let deviceOfSchema3 = {
     var state = device
     state.learnings = Learnings(budget: Budget(profile: .thrifty))
+    // These releases expected openings at all times alike, before anything was seen.
+    state.learnings.use.pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
     state.day = 20_274
     return state
   }()
