@@ -56,18 +56,18 @@ struct RefreshCtl: ParsableCommand {
         ]),
     ])
 
-  @OptionGroup var daemon: SocketOptions
+  func run() throws { try Self.showOverview(socket: nil) }
 
-  /// Without a subcommand: what is there, and what to do next.
-  func run() throws {
+  /// Prints what is there, and what to do next: the answer without a subcommand.
+  static func showOverview(socket: String?) throws(Failure) {
     let screen = Screen(of: STDOUT_FILENO)
     let lines: [String]
     do throws(Failure) {
       lines = screen.overview(
-        try DaemonClient(socket: daemon.socket, .ofOverview).call(ManagerInterface.Status.self, .init()).status)
+        try DaemonClient(socket: socket, .ofOverview).call(ManagerInterface.Status.self, .init()).status)
     } catch {
       guard error.status == .noDaemon else { throw error }
-      lines = screen.overview(without: SocketPath.find(named: daemon.socket))
+      lines = screen.overview(without: SocketPath.find(named: socket))
     }
     for line in lines { print(screen.encoded(line)) }
   }
@@ -82,6 +82,9 @@ struct RefreshCtl: ParsableCommand {
       let host = try RemoteHost.take(outOf: &arguments)
       LeadingOptions.move(in: &arguments, behind: RefreshCtl.commandNames)
       if let topic = HelpTopic.asked(in: arguments) { try open(topic, host: host, arguments) }
+      if host == nil, let socket = LeadingOptions.socketAlone(in: arguments) {
+        return try RefreshCtl.showOverview(socket: socket)
+      }
       var command = try RefreshCtl.parseAsRoot(arguments)
       // A mistake in the command line is found here.
       if let host { try host.run(arguments) }

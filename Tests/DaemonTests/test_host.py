@@ -76,7 +76,8 @@ def test_a_wrong_command_line_is_found_here(remote):
 
 @pytest.mark.parametrize("hyphens", [["--"], []])
 def test_a_command_of_a_lease_keeps_its_own_options(remote, hyphens):
-    assert remote("foreground", TODO, "--while", *hyphens, "echo", "-H", "x")[1] == "-H x\n"
+    words = ["-H", "x", "--socket", "y", "--json"]
+    assert remote("foreground", TODO, "--while", *hyphens, "echo", *words)[1] == " ".join(words) + "\n"
     assert remote.seen() == []
 
 

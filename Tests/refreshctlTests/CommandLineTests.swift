@@ -62,6 +62,15 @@ import Testing
     #expect(arguments == read)
   }
 
+  @Test(
+    arguments: [
+      (["--socket", "/s"], "/s"), (["--socket=/s"], "/s"), (["list", "--socket=/s"], nil), (["--socket"], nil),
+      ([], nil),
+    ] as [([String], String?)])
+  func theOverviewTakesASocket(arguments: [String], socket: String?) {
+    #expect(LeadingOptions.socketAlone(in: arguments) == socket)
+  }
+
   @Test(arguments: [
     ["foreground", "org.x.a", "--while", "--"], ["foreground", "--while", "x"],
     ["background", "org.x.a", "--while", "--", "x"], ["run", "org.x.a", "--trigger", "catch_up"], ["set", "org.x.a"],

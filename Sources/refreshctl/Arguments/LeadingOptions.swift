@@ -1,6 +1,7 @@
 /// The options that every command takes, where they are written before the subcommand.
 ///
-/// ArgumentParser would give them to the root command. People who know systemctl write them on either side.
+/// People who know systemctl write them on either side. As options of the root command, ArgumentParser would also take them
+/// out of the command after `--while`.
 enum LeadingOptions {
   /// Moves `--socket PATH` and `--json` behind the subcommand, if nothing else is before it.
   static func move(in arguments: inout [String], behind subcommands: [String]) {
@@ -8,6 +9,12 @@ enum LeadingOptions {
     while end < arguments.endIndex, let length = length(of: arguments[end]) { end += length }
     guard end < arguments.endIndex, subcommands.contains(arguments[end]) else { return }
     arguments = [arguments[end]] + arguments[..<end] + arguments[(end + 1)...]
+  }
+
+  /// The path of `--socket PATH`, if it is all there is.
+  static func socketAlone(in arguments: [String]) -> String? {
+    if arguments.count == 2, arguments[0] == "--socket" { return arguments[1] }
+    return arguments.count == 1 ? arguments[0].value(after: "--socket=") : nil
   }
 
   /// How many words such an option takes; nil if it is not one.

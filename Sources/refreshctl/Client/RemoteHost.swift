@@ -70,7 +70,7 @@ struct RemoteHost: Equatable {
 
 extension String {
   /// The rest of the text after a prefix; nil if that is empty, or the text has another beginning.
-  fileprivate func value(after prefix: String) -> String? {
+  func value(after prefix: String) -> String? {
     hasPrefix(prefix) && count > prefix.count ? String(dropFirst(prefix.count)) : nil
   }
 }
