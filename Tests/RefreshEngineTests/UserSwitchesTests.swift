@@ -160,6 +160,21 @@ import Testing
         """, only: ["start"])
   }
 
+  @Test func `A skip of one refresh may be ended before`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h
+      10min skip todo
+      20min ahead todo
+      30min skip-all todo
+      30min ahead todo
+      """,
+      gives: """
+        20min ahead todo: due 2h-2h3min50s87ms625us (interval), starts 2h-2h3min50s87ms625us
+        30min ahead todo: due 1h-1h3min50s87ms625us (interval), starts 1h-1h3min50s87ms625us
+        """, only: ["ahead"])
+  }
+
   @Test func `A skip for a time may be ended before`() throws {
     try expect(
       """

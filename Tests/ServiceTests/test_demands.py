@@ -116,6 +116,7 @@ def test_6_not_now(story):
     story.answer("After `refreshctl skip`")
     story.restart()
     story.answer("After a restart")
+    story.tell("skip", TODO, "--end")
     story.tell("run", TODO)
     hold_and_release(story, lambda: story.tell("pause"), ["paused"], lambda: story.tell("resume"))
 

@@ -63,8 +63,7 @@ extension Engine {
   mutating func restore(_ before: Before, _ turn: inout Turn) {
     switch before {
     case .skip(let id, let until, let isOfAll, let request):
-      // A refresh that has started since has cleared the skip of one.
-      guard let app = apps[id], app.policy != nil, app.state.skippedUntil != nil || isOfAll else { return }
+      guard let app = apps[id], app.policy != nil else { return }
       apps[id]?.state.skippedUntil = until
       apps[id]?.state.skipsAll = isOfAll
       if app.state.request == nil { apps[id]?.state.request = request }

@@ -49,7 +49,7 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// Skips every refresh that time would start before an instant; none at all, or an instant that has passed, ends that.
+  /// Skips every refresh that time would start before an instant; no instant, or a passed one, ends every skip.
   ///
   /// A refresh by another trigger does not end the skip, and a retry waits for its end.
   mutating func skipAll(_ id: AppID, until: Instant?, _ turn: inout Turn) {
@@ -62,7 +62,7 @@ extension Engine {
         apps[id]?.dropRequest(at: turn.now)
       }
     } else {
-      guard app.state.skipsAll else { return }
+      guard app.state.skippedUntil != nil else { return }
       apps[id]?.endSkip()
     }
     touch(id, &turn)

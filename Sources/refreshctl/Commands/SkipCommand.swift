@@ -7,7 +7,7 @@ struct SkipCommand: ParsableCommand {
     commandName: "skip", abstract: "Skip the next scheduled refresh of apps, or all of them for a time.",
     discussion: """
       Other triggers, such as a push or `run`, still start a refresh, and do not end the skip. A second `skip` before that time changes nothing.
-      With --for, --today and --end every scheduled refresh until then is meant, and retries wait as well.
+      With --for and --today every scheduled refresh until then is meant, and retries wait as well.
       """)
 
   @Option(
@@ -18,7 +18,7 @@ struct SkipCommand: ParsableCommand {
   @Flag(help: "Skip all of them until midnight.")
   var today = false
 
-  @Flag(help: "End what --for or --today began.")
+  @Flag(help: "End a skip.")
   var end = false
 
   @OptionGroup var arguments: AppsArguments
@@ -44,7 +44,7 @@ struct SkipCommand: ParsableCommand {
 extension Screen {
   /// A sentence for an app that a skip did not change.
   fileprivate func nothingSkipped(of app: String, isEnd: Bool) -> [String] {
-    let why = isEnd ? "nothing was skipped for a time" : "its next refresh is skipped already, or none is scheduled"
+    let why = isEnd ? "nothing is skipped" : "its next refresh is skipped already, or none is scheduled"
     return wrapped("Nothing changed for \(printable(app)): \(why). `refreshctl why \(printable(app))` says more.")
   }
 }
