@@ -82,7 +82,8 @@ struct RefreshCtl: ParsableCommand {
       let host = try RemoteHost.take(outOf: &arguments)
       LeadingOptions.move(in: &arguments, behind: RefreshCtl.commandNames)
       if let topic = HelpTopic.asked(in: arguments) { try open(topic, host: host, arguments) }
-      if host == nil, let socket = LeadingOptions.socketAlone(in: arguments) {
+      if let socket = LeadingOptions.socketAlone(in: arguments) {
+        if let host { try host.run(arguments) }
         return try RefreshCtl.showOverview(socket: socket)
       }
       var command = try RefreshCtl.parseAsRoot(arguments)

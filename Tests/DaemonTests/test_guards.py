@@ -45,7 +45,7 @@ def test_a_push_of_the_bridge_is_refused_for_good(guard):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["run"], ["run", "--after", "1h"], ["synced"], ["skip"], ["set", "--background", "1h"], ["expire"], ["history"],
+    ["run"], ["run", "--after", "1h"], ["synced"], ["skip"], ["set", "--background", "1h"], ["expire"],
 ])
 def test_a_person_is_told_that_it_is_a_guard(guard, arguments):
     command = [REFRESHD.with_name("refreshctl"), *arguments, TODO, "--socket", guard.socket]

@@ -6,7 +6,11 @@ struct SharedUse: Hashable, Sendable {
   /// The shape of the typical day, a share for each half hour.
   ///
   /// Before anything is seen, a tenth as many openings are expected from midnight to 6:00 as at any other time.
-  var pool: [Float] = (0..<Use.halfHours).map { ($0 < 12 ? 0.1 : 1) / 37.2 }
+  var pool: [Float] = {
+    let weights = (0..<Use.halfHours).map { Float($0 < 12 ? 0.1 : 1) }
+    let sum = weights.reduce(0, +)
+    return weights.map { $0 / sum }
+  }()
   /// The ways in which apps are opened.
   var patterns = Patterns()
   /// The weights of ``Explanations`` for an app of which nothing is known: by what holds for the machine's other apps.

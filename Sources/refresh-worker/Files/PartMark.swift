@@ -1,4 +1,5 @@
 import CLinux
+import CZlib
 import Glibc
 
 /// A number that identifies a part file, also against a later file with the same name and inode number.
@@ -46,9 +47,10 @@ struct PartMark: Hashable, Sendable {
 
   private static let name = "user.refreshd.part"
 
-  /// The half that stands for the name of a target (FNV-1a).
+  /// The half that stands for the name of a target: its CRC-32.
   private static func half(of name: String) -> UInt32 {
-    name.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+    let bytes = Array(name.utf8)
+    return UInt32(truncatingIfNeeded: crc32(0, bytes, UInt32(clamping: bytes.count)))
   }
 
   private static func ofInode(_ descriptor: Int32) -> Int64 {

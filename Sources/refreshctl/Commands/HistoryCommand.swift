@@ -15,16 +15,7 @@ struct HistoryCommand: ParsableCommand {
   }
 
   func run() throws {
-    let connection = arguments.connection
-    try connection.naming(arguments.app) { app throws(Failure) in
-      let daemon = try DaemonClient(connection)
-      let history = try daemon.call(ManagerInterface.History.self, .init(app: app, limit: limit))
-      if history.refreshes.isEmpty,
-        let guarded = try daemon.call(ManagerInterface.Show.self, .init(app: app)).app.guarded
-      {
-        throw .isGuard(app, of: guarded.unit)
-      }
-      try connection.show(history) { $0.text(history, of: app) }
-    }
+    try arguments.ask(
+      ManagerInterface.History.self, { .init(app: $0, limit: limit) }, lines: { $0.text($1, of: $2) })
   }
 }

@@ -6,7 +6,8 @@ struct SkipCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "skip", abstract: "Skip the next scheduled refresh of apps, or all of them for a time.",
     discussion: """
-      Other triggers, such as a push or `run`, still start a refresh, and do not end the skip. A second `skip` before that time changes nothing.
+      Other triggers, such as a push or `run`, still start a refresh, and do not end the skip. A second `skip` before \
+      that time changes nothing.
       With --for and --today every scheduled refresh until then is meant, and retries wait as well.
       """)
 
