@@ -81,9 +81,10 @@ def test_bash_completes_subcommands_and_ids(daemon, script, environment):
     assert bash(f"why {TODO[:-2]}", script, environment) == [TODO]
 
 
-def test_bash_completes_the_numbers_and_sessions_of_transfers(daemon, script, environment):
+def test_bash_completes_the_numbers_and_sessions_of_transfers(daemon, script, environment, scratch):
     with_two_apps(daemon)
-    transfer = {"url": "http://127.0.0.1:9/", "path": "/tmp/nothing", "network": "none", "session": "night-pictures"}
+    path = str(scratch / "nothing")
+    transfer = {"url": "http://127.0.0.1:9/", "path": path, "network": "none", "session": "night-pictures"}
     [number] = daemon.call("Transfers.Enqueue", app=TODO, transfers=[transfer])["ids"]
     assert bash(f"cancel-transfer {str(number)[:-1] or chr(39) * 2}", script, environment) == [str(number)]
     assert bash("transfers --session nigh", script, environment) == ["night-pictures"]

@@ -1,6 +1,7 @@
 """Windows in the session of a lingering user: an X server and a window manager among the units of the user's manager."""
 
 import contextlib
+import json
 import pathlib
 import select
 import subprocess
@@ -61,17 +62,21 @@ def entries(desk):  # noqa: F811
 
 
 @contextlib.contextmanager
-def watched(app):
-    """Gives the lines of `refreshctl watch`, once it watches, one with each call."""
-    with subprocess.Popen(["refreshctl", "watch", app, "--json"], stdout=subprocess.PIPE, text=True) as watch:
+def phases(app):
+    """Gives the phases that `refreshctl watch` tells of, once it watches, one with each call."""
+    # Unbuffered, because select(2) does not know what a buffer holds.
+    with subprocess.Popen(["refreshctl", "watch", app, "--json"], stdout=subprocess.PIPE, bufsize=0) as watch:
 
-        def told():
-            assert select.select([watch.stdout], [], [], BOUND)[0], "nothing is told"
-            return watch.stdout.readline()
+        def event(kind):
+            happened = {}
+            while happened.get("kind") != kind:
+                assert select.select([watch.stdout], [], [], BOUND)[0], f"nothing of the kind {kind} is told"
+                happened = json.loads(watch.stdout.readline())
+            return happened
 
         try:
-            assert "watching" in told()
-            yield told
+            event("watching")
+            yield lambda: event("phase_changed")["phase"]
         finally:
             watch.terminate()
 
@@ -101,7 +106,6 @@ def test_nothing_is_in_front_while_the_session_is_locked_or_idle(desk, screen, l
 def test_nothing_is_in_front_while_the_machine_sleeps(desk, screen, sleepless):  # noqa: F811
     desk.launch(r"app-mail\x2dapp@10.service", "--setenv=DISPLAY=:77", command=WINDOW)
     desk.expect(lambda session: session["front"] == [MAIL])
-    with watched(MAIL) as told:
+    with phases(MAIL) as phase:
         subprocess.run(["busctl", "call", *LOGIND, "Suspend", "b", "false"], check=True, timeout=60)
-        assert "background" in told()
-        assert "foreground" in told()
+        assert [phase(), phase()] == ["background", "foreground"]
