@@ -23,6 +23,8 @@ extension Daemon {
         limit: bounds.watchesPerUser, remedy: "Close a connection that watches, or watch more with one."))
     let origin = CallerOrigin(readsRoots: ports.settings.isUserDaemon, launcher: ports.launcher)
     server.confine = { origin.confinement(of: $0, $1) }
+    // A list of a thousand apps is a megabyte of small blocks, which would stay with an idle daemon.
+    server.afterLongReply = HeapMemory.trim
     life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }

@@ -20,7 +20,7 @@ extension Trace {
     do {
       text = try Data(contentsOf: URL(filePath: path))
     } catch {
-      throw TraceError(line: nil, reason: "cannot read the file; name one that `freshness.py trace` wrote")
+      throw TraceError(line: nil, reason: "cannot read the file; name one that is there and that you may read")
     }
     try self.init(text: [UInt8](text))
   }

@@ -255,6 +255,7 @@ public final class Connection {
   /// After a turn: ends what is done with, and watches for what is wanted next.
   private func finishTurn() {
     countBytes()
+    if output.hasSentLongReply() { server?.afterLongReply?() }
     let isDone = isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
     if isDone || state == .brokenOff { return end() }
     if isDue { standInLine() }

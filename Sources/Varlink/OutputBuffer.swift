@@ -6,6 +6,9 @@ import JSON
 struct OutputBuffer {
   private var json = JSONWriter()
   private var sent = 0
+  private var hasLongReply = false
+  /// From how many bytes on a reply is long.
+  private static let longReply = 256 << 10
   /// Whether the socket was full at the last attempt.
   private(set) var isBlocked = false
 
@@ -36,6 +39,14 @@ struct OutputBuffer {
     }
     if case .continues = kind { json.literal(#","continues":true"#) }
     json.literal("}\0")
+    hasLongReply = hasLongReply || json.bytes.count - count > Self.longReply
+    return true
+  }
+
+  /// Whether a long reply was sent whole since this was last asked.
+  mutating func hasSentLongReply() -> Bool {
+    guard hasLongReply, unsent == 0 else { return false }
+    hasLongReply = false
     return true
   }
 

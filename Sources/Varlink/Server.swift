@@ -10,6 +10,8 @@ public final class Server {
   let reader: CallReader
   /// Looks at the process of a client for what it may speak about; called before the first call of a connection.
   public var confine: ((pid_t, uid_t) -> CallerConfinement)?
+  /// Runs at the end of a turn of a connection to which a long reply was sent whole: the heap may have much to give back.
+  public var afterLongReply: (() -> Void)?
   var listeners: [Listener] = []
   let line: TurnLine
   private var accounts: UserAccounts

@@ -23,7 +23,8 @@ class Client:
         connection = socket.socket(socket.AF_UNIX)
         # Waits while the daemon's queue of connections is full; with a timeout, connect(2) would fail at once.
         connection.connect(self.path)
-        connection.settimeout(BOUND)
+        # The reply to `Run` waits for the whole refresh.
+        connection.settimeout(2 * BOUND)
         return connection
 
     def open(self, interface):

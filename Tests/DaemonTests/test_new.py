@@ -41,9 +41,11 @@ def test_a_file_that_is_there_stays_unless_forced(daemon):
     daemon.app("exit 0")
     daemon.start()
     before = daemon.file().read_text()
-    refused = refreshctl(daemon, "new", TODO, "--run", "true")
-    assert refused.returncode == 1
-    assert "the file is there; edit it, or replace it with --force" in refused.stderr
+    # Without a command, it would be asked for one only after the refusal.
+    for command in (["--run", "true"], []):
+        refused = refreshctl(daemon, "new", TODO, *command)
+        assert refused.returncode == 1
+        assert "the file is there; edit it, or replace it with --force" in refused.stderr
     assert daemon.file().read_text() == before
     assert refreshctl(daemon, "new", TODO, "--run", "true", "--force").returncode == 0
     assert 'run = ["true"]' in daemon.file().read_text()

@@ -5,6 +5,8 @@ import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from daemon import REFRESHD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +29,7 @@ FOLDERS = {
 }  # fmt: skip
 
 
+@pytest.mark.bound(240)
 def test_the_rpm_packages_are_built_and_have_their_files(tmp_path):
     """From the spec and the programs under test. rpmbuild refuses a file that no package has, and one that is not there."""
     pages = tmp_path / "pages"

@@ -52,4 +52,14 @@ import Testing
           + "the keys here are cost, new_data_per_day, openings",
       ])
   }
+
+  @Test func anEmptyListOfOpeningsIsRefused() throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\npin = { openings = [] }\n[[task]]\nrun = [\"true\"]")
+    #expect(
+      scratch.problems() == [
+        "apps.d/x.toml:2: pin.openings: cannot pin an empty list; "
+          + "write a time of the day, or remove the key to have it learned"
+      ])
+  }
 }

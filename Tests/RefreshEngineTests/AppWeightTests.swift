@@ -8,8 +8,8 @@ struct AppWeightTests {
     #expect(MemoryLayout<App>.stride <= 128)
   }
 
-  @Test func `The learners of an app take 832 bytes`() {
-    #expect(MemoryLayout<Learned?>.stride <= 832)
+  @Test func `The learners of an app take 816 bytes`() {
+    #expect(MemoryLayout<Learned?>.stride <= 816)
   }
 
   @Test func `The record of a task takes 72 bytes`() {

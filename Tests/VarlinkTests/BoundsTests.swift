@@ -107,6 +107,27 @@ struct BoundsTests {
     #expect(answers == [echoed(long)])
   }
 
+  @Test func theServerIsToldOnceThatALongAnswerIsSent() throws {
+    let stage = try Stage()
+    var told = 0
+    stage.server.afterLongReply = { told += 1 }
+    let client = try stage.client()
+    #expect(stage.ask(client, echo("short")) == [echoed("short")])
+    #expect(told == 0)
+    let long = String(repeating: "x", count: 300_000)
+    client.send(call("Later"))
+    stage.settle()
+    try stage.takeLater().reply(Echo(text: long, tags: nil))
+    var answers: [String] = []
+    while answers.isEmpty, !client.isAtEnd {
+      stage.settle()
+      answers = client.messages()
+    }
+    #expect(answers == [echoed(long)])
+    #expect(stage.ask(client, echo("short")) == [echoed("short")])
+    #expect(told == 1)
+  }
+
   @Test func oneUserKeepsOnlySoMuchHere() throws {
     var bounds = Bounds()
     bounds.bytesPerUser = 40_000

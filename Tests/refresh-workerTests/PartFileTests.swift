@@ -147,8 +147,28 @@ struct PartFileTests {
       Issue.record("the part has a name of 257 bytes")
     } catch {
       #expect(error.kind == .failed)
-      #expect(error.message.contains("250 bytes"))
+      #expect(error.message.contains("241 bytes"))
     }
+  }
+
+  @Test func thePartOfAKilledFetchIsReplacedOnAnyFileSystem() throws {
+    // A file system without extended attributes leaves no more of it than this.
+    try scratch.write("half a f", to: "f.refreshd-part")
+    let part = try PartFile(.disposable, in: folder, for: "f")
+    #expect(part.length == 0)
+    try part.append("a feed")
+    try part.replaceTarget()
+    #expect(scratch.text(of: "f") == "a feed")
+    #expect(scratch.status(of: "f.refreshd-part") == nil)
+  }
+
+  @Test func aFetchLeavesThePartOfATransferAlone() throws {
+    let mark = try begin("one ")
+    let part = try PartFile(.disposable, in: folder, for: "f")
+    try part.append("x")
+    part.remove()
+    #expect(scratch.status(of: "f.refreshd-part") == nil)
+    #expect(try PartFile(in: folder, for: "f", marked: mark).length == 4)
   }
 
   @Test func inItsOwnBootAllOfItCounts() throws {

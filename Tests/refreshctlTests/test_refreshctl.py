@@ -271,6 +271,7 @@ def test_a_quit_app_is_said_to_be_quit(daemon):
 
 @pytest.mark.parametrize("arguments", [
     ["why"], ["no-such-command"], ["pause", "--for", "0s"], ["run", APP, "--hurry"], ["foreground", APP, "--while"],
+    ["push", APP, "{}", "--id", ""],
 ])
 def test_a_wrong_command_line_is_told_in_one_line_like_every_error(daemon, arguments):
     result = refreshctl(*arguments, path=daemon.path)

@@ -25,7 +25,14 @@ extension Pins {
       }
       return minute
     }
-    openings = table.read("openings", times) ?? []
+    if let openings = table.read("openings", times) {
+      self.openings = openings
+      if openings.isEmpty {
+        table.refuse(
+          "openings", "cannot pin an empty list",
+          remedy: "write a time of the day, or remove the key to have it learned")
+      }
+    }
     cost = table.read("cost", .number(0.25...8, example: 2))
   }
 }

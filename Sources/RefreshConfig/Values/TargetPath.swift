@@ -4,8 +4,8 @@
 ///
 /// The worker opens the folders of the path one by one without following symbolic links, so the path must be normal.
 public enum TargetPath {
-  /// The suffix of the name while the worker writes the file.
-  private static let partial = ".part"
+  /// The longest suffix of the name while the worker writes the file.
+  private static let partial = ".refreshd-part"
 
   /// Refuses a path that is not absolute, has an empty part, `.` or `..`, or ends in a slash.
   public static func check(_ path: String) throws(Unreadable) {

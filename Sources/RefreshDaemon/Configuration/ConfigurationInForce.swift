@@ -92,6 +92,15 @@ struct ConfigurationInForce {
     return next.apps == apps && next.held == held ? nil : next
   }
 
+  /// This configuration, with the apps that are as before in the memory that they have there.
+  ///
+  /// A new reading lies among memory that is no longer needed, and would keep that memory from being given back.
+  func keepingMemory(of before: ConfigurationInForce) -> ConfigurationInForce {
+    var next = self
+    next.apps = apps.map { app in before[app.id].flatMap { $0 == app ? $0 : nil } ?? app }
+    return next
+  }
+
   /// The event that puts it in force in the engine.
   var event: Event {
     .configured(limits, Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.policy) }))

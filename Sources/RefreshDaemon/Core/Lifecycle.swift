@@ -68,7 +68,7 @@ extension Daemon {
   func replace(by next: ConfigurationInForce) {
     let before = Set(core.configuration.apps.map(\.id))
     ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
-    putInForce(next)
+    putInForce(next.keepingMemory(of: core.configuration))
     loadLastRefreshes(of: next.apps.map(\.id).filter { !before.contains($0) && runner.lastRefreshes[$0] == nil })
     transfers.workers.sendOrders()
     audience.attached.reportAllServed()

@@ -9,13 +9,16 @@ enum HeapMemory {
   /// so its heap would stay, full of holes.
   static func makeCompact() { linux_malloc_compact() }
 
+  /// Gives free heap back to the system (malloc_trim(3)), also between blocks that are in use.
+  static func trim() { linux_malloc_trim() }
+
   /// Gives memory back after a start or a reload, because a daemon then idles for weeks.
   ///
-  /// Free heap goes to the system (malloc_trim(3)). Code is unmapped (madvise(2), `MADV_DONTNEED`) where it is executable
+  /// Free heap goes to the system. Code is unmapped (madvise(2), `MADV_DONTNEED`) where it is executable
   /// and never written, so that nothing is lost. The few pages that an idle daemon runs on come back from the page cache;
   /// the parser, the migrations and the like stay away.
   static func giveBack() {
-    linux_malloc_trim()
+    trim()
     guard let maps = fopen("/proc/self/maps", "re") else { return }
     defer { fclose(maps) }
     var line: UnsafeMutablePointer<CChar>?

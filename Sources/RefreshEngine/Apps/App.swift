@@ -16,7 +16,6 @@ struct App: Sendable {
     @PackedInstant var openedAt: Instant?
     var change: LocalChange?
     @PackedInstant var writesUntil: Instant?
-    var isOpen = false
     var tellsPhase = false
   }
 
@@ -32,6 +31,8 @@ struct App: Sendable {
   var isRetryForUser = false
   /// Whether calls wait for the app's next refresh.
   var hasCallers = false
+  /// Whether the history has an opening that goes on.
+  var isOpen = false
   /// The app as the desktops of its owner show it.
   var presence = Presence.unknown
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
@@ -67,11 +68,6 @@ struct App: Sendable {
     set { rare.guarding = newValue }
   }
 
-  /// Whether the history has an opening that goes on.
-  var isOpen: Bool {
-    get { rare.isOpen }
-    set { rare.isOpen = newValue }
-  }
   /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
   var tellsPhase: Bool {
     get { rare.tellsPhase }

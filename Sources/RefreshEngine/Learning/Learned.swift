@@ -4,11 +4,13 @@ import CMath
 public struct Learned: Hashable, Sendable {
   var newData = NewDataRate()
   var use = Use()
+  /// The local day that the nights were passed up to; nil for an app that has not seen one.
+  ///
+  /// It lies in the padding before the cost, which is aligned to 16 bytes.
+  var day: Int32?
   var measuredCost = Cost()
   var future = Future()
   var spending = Spending()
-  /// The local day that the nights were passed up to; nil for an app that has not seen one.
-  var day: Int32?
 
   /// Passes over the day that the future takes on the first night, when it is not known at all.
   static let firstPasses = 4

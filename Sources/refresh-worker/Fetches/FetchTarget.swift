@@ -25,11 +25,11 @@ struct FetchTarget {
   }
 
   /// Makes an empty part file.
-  func makePart() throws(TaskFailure) -> PartFile { try PartFile(in: folder, for: name) }
+  func makePart() throws(TaskFailure) -> PartFile { try PartFile(.disposable, in: folder, for: name) }
 
   /// Replaces the file by the part and makes both the bytes and the name durable.
   func replace(by part: PartFile) throws(TaskFailure) {
-    guard fsync(part.descriptor) == 0 else { throw TaskFailure(errno: errno, "write", part.path + PartFile.suffix) }
+    guard fsync(part.descriptor) == 0 else { throw TaskFailure(errno: errno, "write", part.ownPath) }
     try part.replaceTarget()
     if let code = FolderNames.makeDurable(in: folder.descriptor) {
       throw TaskFailure(errno: code, "write", folder.path)

@@ -145,7 +145,8 @@ final class Disk: @unchecked Sendable {
       throw TaskFailure(errno: errno, "write", replacement.path)
     }
     guard let name = replacement.name else { return }
-    try PartFile.replaceTarget(replacement.descriptor, in: replacement.folder, as: name, path: replacement.path)
+    try PartFile.replaceTarget(
+      .resumable, replacement.descriptor, in: replacement.folder, as: name, path: replacement.path)
   }
 
   private static func check(

@@ -91,6 +91,8 @@ struct NewCommand: ParsableCommand {
       Configuration.problems(addedBy: draft.text, named: draft.fileName, to: home.sources, as: home.reader)
     }
     var draft = try given()
+    // Before the questions, so that nobody answers them for nothing.
+    if !draft.id.isEmpty { try refuseExisting(draft, home) }
     let isAsked = draft.id.isEmpty || draft.tasks.isEmpty
     if isAsked {
       guard NewAppQuestions.canBeAsked else { throw Self.incomplete(draft) }
@@ -100,7 +102,7 @@ struct NewCommand: ParsableCommand {
     let path = "\(folder)/\(draft.fileName)"
     try check(questions.problems(draft), path)
     if !isPrinted {
-      if !force, let existing = home.sources.appFile(named: draft.fileName) { throw AppFileWriter.existing(existing) }
+      try refuseExisting(draft, home)
       if isAsked, try !questions.agrees(to: draft.text, at: path) {
         throw Failure(status: .failed, text: "cannot write the app without your yes; nothing is written")
       }
@@ -110,6 +112,12 @@ struct NewCommand: ParsableCommand {
     let answer = NewAppAnswer(
       app: draft.id, file: path, text: draft.text, isInForce: !isPrinted && home.isAnswered)
     try connection.show(answer) { isPrinted ? [String(draft.text.dropLast())] : $0.text(answer, home.socket) }
+  }
+
+  private func refuseExisting(_ draft: AppDraft, _ home: AppHome) throws(Failure) {
+    if !force, !isPrinted, let existing = home.sources.appFile(named: draft.fileName) {
+      throw AppFileWriter.existing(existing)
+    }
   }
 
   /// The app that the command line describes.

@@ -32,6 +32,12 @@ struct PushCommand: ParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
+  func validate() throws {
+    if id == "" {
+      throw ValidationError("cannot know a message again by an empty id; give --id a text, or leave it out")
+    }
+  }
+
   func run() throws {
     let payload = try payload == "-" ? readPayload() : payload
     let daemon = try DaemonClient(connection)

@@ -106,7 +106,7 @@ struct RehearseCommand: ParsableCommand {
     do throws(TraceError) {
       return try Trace(contentsOf: trace)
     } catch {
-      throw Failure(status: .failed, text: "cannot rehearse \(trace): \(error)")
+      throw Failure(status: .badData, text: "cannot rehearse \(trace): \(error)")
     }
   }
 
