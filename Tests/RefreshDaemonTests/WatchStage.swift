@@ -101,7 +101,7 @@ final class WatchStage {
     }
     folders.watch(watched)
     let bound = try loop.timer { [loop] in loop.exit(1) }
-    bound.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1)
+    bound.arm(at: EventLoop.bootMicroseconds() + 90_000_000, accuracy: 1)
     let code = try loop.run()
     if let failure { throw failure }
     #expect(code == 0, "after \(next) steps: \(log)")

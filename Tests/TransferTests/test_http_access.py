@@ -134,7 +134,7 @@ def test_a_link_is_no_way_out(fetch, misbehaving, scratch):  # noqa: F811
 def test_a_part_that_is_a_link_is_not_followed(fetch, misbehaving, scratch):  # noqa: F811
     other = scratch / "other"
     other.write_text("not to be touched")
-    (fetch.folder / "feed.part").symlink_to(other)
+    (fetch.folder / "feed.refreshd-part").symlink_to(other)
     fetch.start(misbehaving.url("plain", SIZE))
     assert fetch.run() == ARRIVED
     assert other.read_text() == "not to be touched"
