@@ -46,5 +46,5 @@ def test_a_web_server_costs_only_who_asks_it(stand, fault):
         most = max(peaks, default=0)
         assert most, "no worker was seen"
         assert most <= WORKER << 10, f"a worker had {most >> 10} MB"
-        assert [file.name for file in folder.iterdir() if not file.name.endswith(".part")] == []
+        assert [file.name for file in folder.iterdir() if not file.name.endswith("part")] == []
     stand.holds_afterwards()

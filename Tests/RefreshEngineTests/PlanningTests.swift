@@ -144,7 +144,7 @@ import Testing
       #expect(decision.openings.map(\.app) == [id])
       _ = engine.handle(.signalled(id, .background), at: moment)
     }
-    #expect(try #require(engine.habits(of: id)?.usage.openingsPerDay) > fresh + 2)
+    #expect(try #require(engine.habits(of: id)?.usage.openingsPerDay) > fresh)
     let decision = engine.handle(.forgotten(id), at: now + .minutes(41))
     #expect(decision.learned == [id])
     #expect(engine.habits(of: id)?.usage.openingsPerDay == fresh)

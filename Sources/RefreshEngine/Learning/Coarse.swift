@@ -37,16 +37,25 @@ extension Use {
   /// Openings by half hour, of all days.
   var ofAllDays: [Double] { zip(openings(ofKind: 0), openings(ofKind: 1)).map(+) }
 
+  /// Openings a day: (openings + ½) / (days + 1), and (openings + 6) / 8 on the first day.
+  ///
+  /// While nothing is known of the user, an opening says little of how many follow. Measured: data met on the first day is
+  /// up to a tenth younger than with the first formula, at the same number of refreshes.
+  private func volume(_ total: Double) -> Double {
+    let seen = Double(days.sum())
+    return seen > 0 ? (total + 0.5) / (seen + 1) : (total + 6) / 8
+  }
+
   /// Openings expected, by half hour, on a day of the week and on one of a weekend, for each of ``coarsePriors``.
   ///
-  /// Shape × volume. The shape is that of all openings, spread (see ``Circle``); the volume is (openings + ½) /
-  /// (days + 1). Each goes over to that of the kind of day by the chance that the two kinds differ in it at all
-  /// (see ``Weekends``), so that a fleet without weekends pays nothing for learning them.
+  /// Shape × volume. The shape is that of all openings, spread (see ``Circle``). Each goes over to that of the kind of day
+  /// by the chance that the two kinds differ in it at all (see ``Weekends``), so that a fleet without weekends pays nothing
+  /// for learning them.
   func coarse(_ shared: SharedUse) -> [[[Double]]] {
     let kinds = [openings(ofKind: 0), openings(ofKind: 1)]
     let all = zip(kinds[0], kinds[1]).map(+)
     let total = all.reduce(0, +)
-    let rate = (total + 0.5) / (Double(days.sum()) + 1)
+    let rate = volume(total)
     let spread = Circle.spread(all)
     let patterns = shared.patterns.expected(of: all, pool: shared.pool)
     let shapes = Self.coarsePriors.map { prior in
