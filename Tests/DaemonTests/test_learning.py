@@ -49,7 +49,7 @@ def test_openings_are_learnt_kept_and_forgotten(planned):
     planned.refresh()
     used = planned.call("Manager.Usage", app=TODO)["habits"]
     assert sorted(day for kind in used["days"] for day in kind["weekdays"]) == sorted(WEEK)
-    assert seen_a_week(used) > 2
+    assert seen_a_week(used) > 1
     assert all(
         0 <= seen <= expected
         for kind in used["days"]
