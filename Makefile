@@ -92,7 +92,8 @@ sanitize: test-setup
 	ASAN_OPTIONS=detect_leaks=0 .build-asan/debug/refreshdPackageTests.xctest --testing-library swift-testing \
 	  --no-parallel --skip SystemdLauncherTests --skip SeedsTests
 	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
-	.build-tsan/debug/refreshdPackageTests.xctest --testing-library swift-testing --no-parallel \
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/thread-sanitizer.supp \
+	  .build-tsan/debug/refreshdPackageTests.xctest --testing-library swift-testing --no-parallel \
 	  --skip SystemdLauncherTests \
 	  --filter 'SystemdTests|ThreadsTests|RefreshStoreTests|VarlinkTests|RefreshConfigTests|HTTPTests|JSONTests|refresh_workerTests|refresh_pushTests'
 

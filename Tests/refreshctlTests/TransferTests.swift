@@ -104,4 +104,10 @@ private func transfer(
   func theFileIsNamedByTheEndOfTheURL(url: String, name: String) {
     #expect(WholePath.fileName(of: url) == name)
   }
+
+  @Test("only a plain file can be uploaded", arguments: [("/", "a folder"), ("/dev/null", "no plain file")])
+  func onlyAPlainFileCanBeUploaded(path: String, kind: String) {
+    let refusal = #expect(throws: Failure.self) { try WholePath.plainFile(path) }
+    #expect(refusal?.status == .usage && refusal?.text == "cannot upload \(path): it is \(kind); name a file")
+  }
 }

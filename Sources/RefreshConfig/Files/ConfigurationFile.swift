@@ -95,6 +95,9 @@ struct ConfigurationFile: Hashable {
 }
 
 extension ConfigurationSources {
+  /// The files that are read beside `apps.d`.
+  static let mainNames: Set<String> = ["refreshd.toml", "push.toml"]
+
   /// The `refreshd.toml` in force; nil for none.
   func mainFile() -> ConfigurationFile? { file(named: "refreshd.toml") }
 
@@ -115,19 +118,27 @@ extension ConfigurationSources {
     for directory in directories {
       if mustExist, let error = unlistable(directory) { problems.append(error) }
       let folder = "\(directory)/apps.d"
-      guard let stream = opendir(folder) else {
+      guard let names = Self.names(in: folder) else {
         if errno != ENOENT, let error = unlistable(folder) { problems.append(error) }
         continue
       }
-      defer { closedir(stream) }
-      while let entry = readdir(stream) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        if name.hasSuffix(".toml"), !name.hasPrefix(".") { folders[name] = folder }
-      }
+      for name in names where name.hasSuffix(".toml") { folders[name] = folder }
     }
     if let draft { folders[draft.name] = nil }
     let files = folders.map { ConfigurationFile(folder: $0.value, name: $0.key) } + [draft].compactMap(\.self)
     return files.sorted { $0.name < $1.name }
+  }
+
+  /// The names in a folder but hidden ones; nil, with `errno`, for a folder that cannot be listed.
+  static func names(in folder: String) -> [String]? {
+    guard let stream = opendir(folder) else { return nil }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
   }
 
   private func unlistable(_ directory: String) -> Problem? {

@@ -53,7 +53,7 @@ extension Configuration {
     } catch {
       problems += error.problems
     }
-    return problems + secrets.warnings + warnings
+    return problems + secrets.warnings + warnings + MisplacedFiles.warnings(in: sources)
   }
 }
 

@@ -29,6 +29,16 @@ enum WholePath {
     return String(cString: real)
   }
 
+  /// The path of an existing plain file, which alone can be sent.
+  static func plainFile(_ path: String) throws(Failure) -> String {
+    let whole = try existing(path)
+    var status = stat()
+    // A file that this command may not look at is for the app's owner to read.
+    guard stat(whole, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return whole }
+    let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "no plain file"
+    throw Failure(status: .usage, text: "cannot upload \(printable(path)): it is \(kind); name a file")
+  }
+
   /// The text after the last slash of a URL, without query and fragment; empty if that is no file name.
   static func fileName(of url: String) -> String {
     let path = url.prefix { $0 != "?" && $0 != "#" }

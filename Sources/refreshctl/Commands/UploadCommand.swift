@@ -36,6 +36,6 @@ struct UploadCommand: ParsableCommand {
   func run() throws {
     let url = try readURL(url)
     let only = OneWayOptions(direction: .upload, method: post ? "POST" : nil, tus: tus ? true : nil)
-    try options.enqueue(options.request(url, WholePath.existing(path), only), of: app, connection)
+    try options.enqueue(options.request(url, WholePath.plainFile(path), only), of: app, connection)
   }
 }
