@@ -72,6 +72,7 @@ public struct AppConfiguration: Hashable, Sendable {
     var sandbox: [SandboxProperty] = []
     /// The directory of the file.
     var folder: String
+    var isASCII = false
   }
 
   /// The names that the app's file gives, where they do not follow from the id.
@@ -115,6 +116,9 @@ public struct AppConfiguration: Hashable, Sendable {
   public var desktop: DesktopRules { settings.value.desktop }
   /// The restrictions on all commands, as properties of their units; empty for none.
   public var sandbox: [SandboxProperty] { settings.value.sandbox }
+
+  /// Whether all texts of the app's files are known to be ASCII, so that such apps are equal only if their bytes are.
+  public var isASCII: Bool { settings.value.isASCII }
 
   /// The name for people: `name` of the file, else the last element of the id.
   public var name: String {

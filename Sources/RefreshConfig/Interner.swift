@@ -4,6 +4,11 @@ import RefreshEngine
 ///
 /// A thousand apps often have the same settings, tasks, environment and directory. Equal values share one buffer or box.
 struct Interner {
+  /// Whether values are left as they are.
+  ///
+  /// Texts that are equal to Swift may differ in their bytes ("é" has two forms), and so name different files. Only ASCII
+  /// texts are equal exactly if their bytes are.
+  var isOff = false
   private var texts: Set<String> = []
   private var lists: Set<[String]> = []
   private var tasks: Set<[TaskPolicy]> = []
@@ -12,16 +17,19 @@ struct Interner {
   private var settings: Set<Boxed<AppConfiguration.Settings>> = []
   private var execSettings: Set<Boxed<Command.ExecSettings>> = []
 
-  mutating func intern(_ text: String) -> String { texts.insert(text).memberAfterInsert }
-  mutating func intern(_ list: [String]) -> [String] { lists.insert(list).memberAfterInsert }
-  mutating func intern(_ list: [TaskPolicy]) -> [TaskPolicy] { tasks.insert(list).memberAfterInsert }
-  mutating func intern(_ list: [Command]) -> [Command] { commands.insert(list).memberAfterInsert }
-  mutating func intern(_ list: [SandboxProperty]) -> [SandboxProperty] { sandboxes.insert(list).memberAfterInsert }
+  mutating func intern(_ text: String) -> String { isOff ? text : texts.insert(text).memberAfterInsert }
+  mutating func intern(_ list: [String]) -> [String] { isOff ? list : lists.insert(list).memberAfterInsert }
+  mutating func intern(_ list: [TaskPolicy]) -> [TaskPolicy] { isOff ? list : tasks.insert(list).memberAfterInsert }
+  mutating func intern(_ list: [Command]) -> [Command] { isOff ? list : commands.insert(list).memberAfterInsert }
+  mutating func intern(_ list: [SandboxProperty]) -> [SandboxProperty] {
+    isOff ? list : sandboxes.insert(list).memberAfterInsert
+  }
   mutating func intern(_ value: AppConfiguration.Settings) -> Boxed<AppConfiguration.Settings> {
-    settings.insert(Boxed(value)).memberAfterInsert
+    isOff ? Boxed(value) : settings.insert(Boxed(value)).memberAfterInsert
   }
   /// The box of the execSettings; nil for those that leave everything open.
   mutating func intern(_ value: Command.ExecSettings) -> Boxed<Command.ExecSettings>? {
-    value == Command.ExecSettings() ? nil : execSettings.insert(Boxed(value)).memberAfterInsert
+    if value == Command.ExecSettings() { return nil }
+    return isOff ? Boxed(value) : execSettings.insert(Boxed(value)).memberAfterInsert
   }
 }

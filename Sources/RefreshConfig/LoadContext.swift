@@ -15,6 +15,8 @@ final class LoadContext {
   private(set) var mainFile = "refreshd.toml"
   /// The keys of `refreshd.toml`, each with its mistake in an app's file.
   private(set) var mainKeys: [String: Unreadable] = [:]
+  /// Whether all texts of `refreshd.toml` are ASCII.
+  private(set) var isASCII = true
   /// The path of refresh-worker; nil if it is not installed.
   private(set) lazy var worker = reader.worker
 
@@ -27,6 +29,8 @@ final class LoadContext {
   /// Reads limits and defaults from `refreshd.toml`, which may be missing.
   func read(_ file: ConfigurationFile?, _ entries: [Node.Entry]) -> [Problem] {
     mainFile = file?.path ?? mainFile
+    isASCII = entries.isASCII
+    interner.isOff = !isASCII
     var section = Section(file: mainFile, entries: entries)
     defer { mainKeys = Unreadable.unknownKeys(section.known, remedy: "write it into refreshd.toml") }
     limits = Limits(from: &section)

@@ -33,7 +33,7 @@ struct TaskFailure: Error, Hashable, Sendable {
     case EROFS: self.init(.retry(after: nil), sentence)
     case EACCES, EPERM: self.init(.failed, "\(sentence); let the app's owner write there")
     case ENOENT: self.init(.failed, "\(sentence); make it first")
-    case ENAMETOOLONG: self.init(.failed, "\(sentence); choose a name of 241 bytes at most")
+    case ENAMETOOLONG: self.init(.failed, "\(sentence); choose a shorter name")
     case EISDIR, ENOTDIR, ELOOP, EFBIG, EINVAL, ENODEV, ENXIO, EEXIST, ENOTEMPTY: self.init(.failed, sentence)
     default: self.init(.retry(after: nil), sentence)
     }

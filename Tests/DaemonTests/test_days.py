@@ -53,7 +53,7 @@ def test_a_day_and_a_night_go_as_it_was_said(daemon, preload):  # noqa: F811
             continue
         if "planned_us" in following:
             # Each refresh of an adaptive app moves the price, and with it the plans that the next night makes.
-            if any(at < start <= following["planned_us"] for start in priced):
+            if any(at < start < min(begun or end, following["planned_us"]) for start in priced):
                 continue
             foreseen += 1
         earliest, latest = following["start"]["earliest_us"], following["start"]["latest_us"]

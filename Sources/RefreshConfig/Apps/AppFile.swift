@@ -19,6 +19,8 @@ struct AppFile {
   let problems: [Problem]
 
   init(_ file: ConfigurationFile, _ entries: [Node.Entry], in load: LoadContext) {
+    let isASCII = load.isASCII && entries.isASCII
+    load.interner.isOff = !isASCII
     var section = Section(file: file.path, entries: entries)
     let id = Self.id(from: &section)
     idLine = section.line(of: "id")
@@ -68,7 +70,7 @@ struct AppFile {
       whenCommands: whenCommands, ends: ends, desktop: settings.desktop,
       sandbox: load.interner.intern(
         settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
-      folder: load.interner.intern(file.folder))
+      folder: load.interner.intern(file.folder), isASCII: isASCII)
     app = AppConfiguration(
       id, file.names(of: id, given: name), load.interner.intern(common),
       commands: load.commands(of: tasks, settings, ownerInForce))

@@ -36,6 +36,26 @@ struct Node {
   }
 }
 
+extension [Node.Entry] {
+  /// Whether all keys and texts of a table are ASCII.
+  var isASCII: Bool { allSatisfy { $0.key.isASCII && $0.node.isASCII } }
+}
+
+extension Node {
+  fileprivate var isASCII: Bool {
+    switch value {
+    case .string(let text): text.isASCII
+    case .array(let nodes): nodes.allSatisfy(\.isASCII)
+    case .table(let entries): entries.isASCII
+    case .integer, .boolean, .float, .time: true
+    }
+  }
+}
+
+extension String {
+  fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+}
+
 /// The reason why a text is not TOML.
 struct SyntaxError: Error {
   let line: Int?

@@ -30,7 +30,7 @@ extension RemoteFile {
   /// Reads the keys; nil if the target is missing or refused.
   init?(from table: inout Section, of key: String) {
     let url = table.read("url", .text("https://example.org/feed.xml", HTTPURL.init(_:)))
-    let target = table.read("to", Self.path("/srv/feed.xml"))
+    let target = table.read("to", Self.path("/srv/feed.xml", suffix: TargetPath.fetchSuffix))
     headersFile = table.read("headers_file", Self.path("~/.config/feed.headers"))
     credentialFile = table.read("credential_file", Self.path("~/.config/feed.credential"))
     usesNetrc = table.read("netrc", .boolean) ?? false
@@ -55,10 +55,10 @@ extension RemoteFile {
     return file
   }
 
-  /// A path of a file with secrets or data, which may begin with `~/`.
-  static func path(_ example: String) -> ValueType<String> {
+  /// A path of a file with secrets or data, which may begin with `~/`; `suffix` is as in ``TargetPath``.
+  static func path(_ example: String, suffix: String? = nil) -> ValueType<String> {
     .text(example) { (text) throws(Unreadable) in
-      try TargetPath.check(text.hasPrefix("~/") ? String(text.dropFirst(1)) : text)
+      try TargetPath.check(text.hasPrefix("~/") ? String(text.dropFirst(1)) : text, suffix: suffix)
       return text
     }
   }

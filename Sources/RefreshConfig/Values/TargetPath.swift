@@ -4,11 +4,13 @@
 ///
 /// The worker opens the folders of the path one by one without following symbolic links, so the path must be normal.
 public enum TargetPath {
-  /// The longest suffix of the name while the worker writes the file.
-  private static let partial = ".refreshd-part"
+  /// The suffixes that the worker adds to the name of a file that it writes: of a transfer, and of a fetch.
+  public static let transferSuffix = ".part", fetchSuffix = ".refreshd-part"
 
-  /// Refuses a path that is not absolute, has an empty part, `.` or `..`, or ends in a slash.
-  public static func check(_ path: String) throws(Unreadable) {
+  /// Refuses a path that is not absolute, has an empty part, `.` or `..`, ends in a slash, or is too long.
+  ///
+  /// With `suffix`, the name must leave room for it, and must not end as the names of refreshd's own files do.
+  public static func check(_ path: String, suffix: String? = nil) throws(Unreadable) {
     guard path.hasPrefix("/") else {
       throw Unreadable(
         "cannot use \(quoted(path)) as the path of a file: it is not a whole path",
@@ -27,10 +29,16 @@ public enum TargetPath {
         "cannot use \(quoted(path)) as the path of a file: it has an empty part, \".\" or \"..\"",
         remedy: "write the path without it")
     }
-    guard path.utf8.count < PATH_MAX, last.utf8.count + partial.utf8.count <= NAME_MAX else {
+    let longest = Int(NAME_MAX) - (suffix?.utf8.count ?? 0)
+    guard path.utf8.count < PATH_MAX, last.utf8.count <= longest else {
       throw Unreadable(
         "cannot use a path of \(path.utf8.count) bytes, with a name of \(last.utf8.count)",
-        remedy: "write less than \(PATH_MAX), and a name of \(Int(NAME_MAX) - partial.utf8.count) at most")
+        remedy: "write less than \(PATH_MAX), and a name of \(longest) at most")
+    }
+    guard suffix == nil || !last.hasSuffix(fetchSuffix) else {
+      throw Unreadable(
+        "cannot use \(quoted(path)) as the path of a file: refreshd's own files end in \(fetchSuffix)",
+        remedy: "write another name")
     }
   }
 }

@@ -94,10 +94,11 @@ struct ConfigurationInForce {
 
   /// This configuration, with the apps that are as before in the memory that they have there.
   ///
-  /// A new reading lies among memory that is no longer needed, and would keep that memory from being given back.
+  /// A new reading lies among memory that is no longer needed, and would keep that memory from being given back. Texts that
+  /// are not ASCII may be equal to Swift and name different files, so the new ones count.
   func keepingMemory(of before: ConfigurationInForce) -> ConfigurationInForce {
     var next = self
-    next.apps = apps.map { app in before[app.id].flatMap { $0 == app ? $0 : nil } ?? app }
+    next.apps = apps.map { app in before[app.id].flatMap { $0 == app && app.isASCII ? $0 : nil } ?? app }
     return next
   }
 

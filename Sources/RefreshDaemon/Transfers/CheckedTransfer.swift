@@ -26,7 +26,8 @@ struct CheckedTransfer {
 
   init(_ asked: Wire.Request) throws(Refusal) {
     let url = try Self.read("url") { () throws(Unreadable) in try HTTPURL(asked.url) }
-    try Self.read("path") { () throws(Unreadable) in try TargetPath.check(asked.path) }
+    let suffix = asked.direction == .upload ? nil : TargetPath.transferSuffix
+    try Self.read("path") { () throws(Unreadable) in try TargetPath.check(asked.path, suffix: suffix) }
     var request = TransferRequest(asked.direction == .upload ? .upload : .download, url: asked.url, path: asked.path)
     host = url.host
     session = try Self.name(asked.session) ?? "default"

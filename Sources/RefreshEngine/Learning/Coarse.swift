@@ -37,10 +37,10 @@ extension Use {
   /// Openings by half hour, of all days.
   var ofAllDays: [Double] { zip(openings(ofKind: 0), openings(ofKind: 1)).map(+) }
 
-  /// Openings a day: (openings + ½) / (days + 1), and (openings + 6) / 8 on the first day.
+  /// Openings a day: (openings + ½) / (days + 1), and (openings + 6) / 8 until the first midnight.
   ///
-  /// While nothing is known of the user, an opening says little of how many follow. Measured: data met on the first day is
-  /// up to a tenth younger than with the first formula, at the same number of refreshes.
+  /// While nothing is known of the user, an opening says little of how many follow. Measured, against a fixed interval of
+  /// the same cost: the age of the data met on the first day is .67 to .98 of its, with the first formula .78 to 1.20.
   private func volume(_ total: Double) -> Double {
     let seen = Double(days.sum())
     return seen > 0 ? (total + 0.5) / (seen + 1) : (total + 6) / 8

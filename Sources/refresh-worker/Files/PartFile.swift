@@ -104,7 +104,7 @@ final class PartFile {
   /// Throws when the part may not be removed, or when another process writes it.
   static func discard(in folder: Folder, for name: String, marked mark: Int64?) throws(TaskFailure) {
     let part = name + Kind.resumable.rawValue
-    guard case .file(let descriptor, let length) = try find(part, in: folder) else { return }
+    guard case .file(let descriptor, let length) = try find(part, .resumable, in: folder) else { return }
     defer { close(descriptor) }
     // An empty part may be newer than the mark that the daemon knows.
     guard let found = PartMark(of: descriptor), length == 0 || mark ?? found.number == found.number else { return }
@@ -131,7 +131,7 @@ final class PartFile {
     let part = name + kind.rawValue
     // Try again after this worker or another one has removed the file.
     for _ in 0..<4 {
-      switch try find(part, in: folder) {
+      switch try find(part, kind, in: folder) {
       case .file(let descriptor, let length):
         let found = PartMark(of: descriptor)
         if let found, found.number == mark { return (descriptor, found, length) }
@@ -153,12 +153,14 @@ final class PartFile {
     found.isStored ? found.isOfPart(for: name) : mark != nil
   }
 
-  private static func find(_ part: String, in folder: Folder) throws(TaskFailure) -> Found {
+  private static func find(_ part: String, _ kind: Kind, in folder: Folder) throws(TaskFailure) -> Found {
     let descriptor = linux_open_at(folder.descriptor, part, O_RDWR, 0)
     if descriptor < 0 {
       switch errno {
       case ENOENT: return .nothing
       case ELOOP, ENXIO: return .link
+      // Of a former owner of the app; the folder's permissions say whether it may go.
+      case EACCES where kind == .disposable: return .link
       default: throw TaskFailure(errno: errno, "write", "\(folder.path)/\(part)")
       }
     }
@@ -168,7 +170,8 @@ final class PartFile {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
       return .link
     }
-    guard status.st_uid == geteuid() else { throw foreign(part, in: folder) }
+    // On FAT and NFS the mount decides who owns a file.
+    guard kind == .disposable || status.st_uid == geteuid() else { throw foreign(part, in: folder) }
     try lock(descriptor, part, in: folder)
     guard isNamed(descriptor, part, in: folder.descriptor), fstat(descriptor, &status) == 0 else {
       return .nothing

@@ -17,7 +17,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .done: "success; `run`: new data"
     case .failed: "the refresh or transfer failed; mistakes in the files; results not written"
     case .usage: "the command line is wrong"
-    case .badData: "an interval or a payload is malformed"
+    case .badData: "an interval, a payload or a trace is malformed"
     case .notFound: "no such app, transfer or file, or no such task to complete"
     case .noDaemon: "no daemon answers on the socket"
     case .protocolError: "the daemon's answer does not follow the protocol"

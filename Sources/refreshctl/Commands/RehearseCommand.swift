@@ -106,7 +106,8 @@ struct RehearseCommand: ParsableCommand {
     do throws(TraceError) {
       return try Trace(contentsOf: trace)
     } catch {
-      throw Failure(status: .badData, text: "cannot rehearse \(trace): \(error)")
+      let isThere = access(trace, F_OK) == 0
+      throw Failure(status: isThere ? .badData : .notFound, text: "cannot rehearse \(trace): \(error)")
     }
   }
 

@@ -42,6 +42,17 @@ import Testing
     #expect(Self.around(720, day.unmet) > 1.3)
   }
 
+  @Test func `Until the first midnight an opening says little of how many follow`() {
+    /// Openings a day of the week by the broad peaks alone.
+    func openings(_ use: Use) -> Double { use.coarse(Self.shared)[0][0].reduce(0, +) }
+    var use = Use()
+    #expect(abs(openings(use) - 0.75) < 0.01)
+    for opening in 0..<10 { use.opened(at: LocalTime(minutes: 480 + Double(opening) * 30)) }
+    #expect(abs(openings(use) - 2) < 0.01)
+    use.passDays(0..<1, Self.shared)
+    #expect(abs(openings(use) - 5.25) < 0.1)
+  }
+
   @Test func `An opening that came once is not taken for a habit, and one with others near it is`() {
     func expected(_ others: [Int: Double]) -> [Double] {
       let use = Self.use(0..<14, scatter: 0) { day in [720] + (others[day].map { [$0] } ?? []) }
