@@ -20,7 +20,8 @@ import Testing
   @Test func aReloadTakesTheNewForm() throws {
     let world = try VirtualDaemon(apps: ["a.b": Self.file("a.b", Self.decomposed)])
     #expect(try path("a.b", in: world) == Array(Self.decomposed.utf8))
-    try world.reload(apps: ["a.b": Self.file("a.b", Self.composed)])
+    try world.directory.write("apps.d/a.b.toml", Self.file("a.b", Self.composed))
+    world.daemon.reload { #expect($0.isEmpty) }
     #expect(try path("a.b", in: world) == Array(Self.composed.utf8))
   }
 
