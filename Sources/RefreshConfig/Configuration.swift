@@ -72,6 +72,7 @@ public struct AppConfiguration: Hashable, Sendable {
     var sandbox: [SandboxProperty] = []
     /// The directory of the file.
     var folder: String
+    /// Whether all texts of the files are known to be ASCII.
     var isASCII = false
   }
 

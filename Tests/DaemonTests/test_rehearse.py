@@ -52,3 +52,12 @@ def test_a_plan_would_have_met_the_user_with_fresher_data_and_fewer_refreshes(pa
     assert before["refreshes_per_app_and_day"] == pytest.approx(6, abs=1)
     assert after["age_min"] < before["age_min"]
     assert after["refreshes_per_app_and_day"] < before["refreshes_per_app_and_day"]
+
+
+@pytest.mark.parametrize("text, status", [(None, 66), ("no trace\n", 65)])
+def test_a_trace_that_is_missing_has_another_exit_status_than_a_malformed_one(tmp_path, text, status):
+    trace = tmp_path / "trace.jsonl"
+    if text is not None:
+        trace.write_text(text)
+    answer = subprocess.run([REFRESHCTL, "rehearse", "--trace", trace], capture_output=True, text=True, timeout=60)
+    assert answer.returncode == status and f"cannot rehearse {trace}" in answer.stderr

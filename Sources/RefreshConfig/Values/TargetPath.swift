@@ -4,8 +4,10 @@
 ///
 /// The worker opens the folders of the path one by one without following symbolic links, so the path must be normal.
 public enum TargetPath {
-  /// The suffixes that the worker adds to the name of a file that it writes: of a transfer, and of a fetch.
-  public static let transferSuffix = ".part", fetchSuffix = ".refreshd-part"
+  /// The suffix that refresh-worker adds to the name while it writes the file of a transfer (`PartFile.Kind`).
+  public static let transferSuffix = ".part"
+  /// The suffix that refresh-worker adds to the name while it writes the file of a task `http` (`PartFile.Kind`).
+  public static let fetchSuffix = ".refreshd-part"
 
   /// Refuses a path that is not absolute, has an empty part, `.` or `..`, ends in a slash, or is too long.
   ///
