@@ -8,7 +8,6 @@ from pathlib import Path
 import measure
 from service import Service, TooLate
 
-NEVER = "never"
 APP = """\
 id = "{id}"
 foreground_interval = "never"
@@ -123,8 +122,11 @@ class Refreshd(Service):
         self.set_interval(self.apps, f"{every_us}us")
 
     def make_quiet(self) -> None:
-        """Makes nothing due and waits for running refreshes; those stopped by shutdown would run again."""
-        self.set_interval(self.apps, NEVER)
+        """Returns the apps to their files, by which nothing is due, and waits for running refreshes.
+
+        Refreshes that a shutdown stops would run again.
+        """
+        self.call("Manager.Reset", apps=self.apps)
         end = time.monotonic() + 60
         while running := self.call("Manager.Status")["status"]["refreshing"]:
             if time.monotonic() > end:

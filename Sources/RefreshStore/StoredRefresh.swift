@@ -8,10 +8,12 @@ public struct StoredRefresh: Hashable, Sendable {
   public var startedWallMicroseconds: Int64 = 0
   /// From its start to its end.
   @PackedDuration public var duration = Duration.zero
-  /// The outcome of the group.
-  public var outcome = Outcome.noData
   private var fewTasks = Few<TaskRecord>([])
   private var boxedPush: Boxed<DeliveredPush>?
+  // The small fields come last, side by side: the last refresh of each app is kept in memory.
+
+  /// The outcome of the group.
+  public var outcome = Outcome.noData
   /// Completions that came after the first for a task.
   public var extraCompletions: Int32 = 0
   /// Why it started.

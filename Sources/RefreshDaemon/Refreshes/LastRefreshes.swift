@@ -3,24 +3,24 @@ import RefreshStore
 
 /// The last refresh of each app, kept in memory so that no answer waits for a disk.
 final class LastRefreshes {
-  /// In the order of the ids: a dictionary would cost as much again.
-  private var refreshes: [(app: AppID, last: Boxed<StoredRefresh>)] = []
+  /// In the order of the ids: a dictionary would cost as much again, and a box for each refresh a fifth more.
+  private var refreshes: [(app: AppID, last: StoredRefresh)] = []
   /// The answers that wait for ``load(_:of:)``; nil from then on.
   private var early: [() -> Void]? = []
 
   /// The last refresh of an app that has ended.
   subscript(app: AppID) -> StoredRefresh? {
     let index = index(of: app)
-    return index < refreshes.count && refreshes[index].app == app ? refreshes[index].last.value : nil
+    return index < refreshes.count && refreshes[index].app == app ? refreshes[index].last : nil
   }
 
   /// Keeps a refresh that has ended.
   func note(_ refresh: StoredRefresh, of app: AppID) {
     let index = index(of: app)
     if index < refreshes.count, refreshes[index].app == app {
-      refreshes[index].last = Boxed(refresh)
+      refreshes[index].last = refresh
     } else {
-      refreshes.insert((app, Boxed(refresh)), at: index)
+      refreshes.insert((app, refresh), at: index)
     }
   }
 

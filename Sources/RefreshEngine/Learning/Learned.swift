@@ -5,8 +5,6 @@ public struct Learned: Hashable, Sendable {
   var newData = NewDataRate()
   var use = Use()
   /// The local day that the nights were passed up to; nil for an app that has not seen one.
-  ///
-  /// It lies in the padding before the cost, which is aligned to 16 bytes.
   var day: Int32?
   var measuredCost = Cost()
   var future = Future()

@@ -27,3 +27,22 @@ extension Numbers: Hashable {
 
   func hash(into hasher: inout Hasher) { for number in self { hasher.combine(number) } }
 }
+
+/// Keeps a vector as plain numbers.
+///
+/// A vector would align the value that holds it to 16 or 32 bytes, and each of 100,000 apps would pay for the gaps.
+@propertyWrapper
+struct PackedVector<let count: Int, Vector: SIMD<Float>>: Hashable, Sendable {
+  private var numbers = Numbers<count, Float>()
+
+  var wrappedValue: Vector {
+    get {
+      var vector = Vector()
+      for index in 0..<count { vector[index] = numbers[index] }
+      return vector
+    }
+    set { for index in 0..<count { numbers[index] = newValue[index] } }
+  }
+
+  init(wrappedValue: Vector) { self.wrappedValue = wrappedValue }
+}

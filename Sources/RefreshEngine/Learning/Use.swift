@@ -18,7 +18,7 @@ struct Use: Hashable, Sendable {
   /// Openings seen by half hour, first those of days of the week, then those of weekends; faded.
   var openings = Numbers<96, Float16>()
   /// Days seen, of the week and of weekends; faded.
-  var days = SIMD2<Float>(0, 0)
+  @PackedVector<2, SIMD2<Float>> var days = SIMD2<Float>(0, 0)
   /// The last openings, to the slot and day.
   var log = OpeningLog()
   /// The weights of ``Explanations``, then those of ``Repeats``; all zero while no day has ended.

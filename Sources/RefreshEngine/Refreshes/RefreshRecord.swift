@@ -63,8 +63,6 @@ public struct EndedTask: Hashable, Sendable {
 public struct TaskRecord: Hashable, Sendable {
   /// The task's name in the app's file.
   public var name: String
-  /// How it ended.
-  public var outcome: Outcome
   /// From the task's start to its end; zero for one that was not run.
   @PackedDuration public var duration: Duration
   /// User and system time of the task's processes, as `wait4(2)` counts them.
@@ -75,6 +73,8 @@ public struct TaskRecord: Hashable, Sendable {
   public var message: String
   /// The bytes that its processes sent and received over the network; nil when they were not counted.
   public var bytes: Int64?
+  /// How it ended.
+  public var outcome: Outcome
 
   /// The first word of ``lostConstraint``, which a daemon before it did not write.
   static let lacking = "needed "
