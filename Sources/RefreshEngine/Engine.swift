@@ -204,7 +204,7 @@ public struct Engine: Sendable {
     case .clear: break
     }
     if let end = reportsStale(index) { window = Window(window, ending: end) }
-    if let end = reportsHeld(apps[index], verdict) { window = Window(window, ending: end) }
+    if let end = reportsHeld(index, verdict) { window = Window(window, ending: end) }
     if let end = apps[index].countsAsOpenedAt { window = Window(window, ending: end) }
     if let end = guardWake(index, verdict, at: turn.now) { window = Window(window, ending: end) }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].followsConditions }

@@ -27,15 +27,6 @@ extension Engine {
     apps[id]?.interval(in: phase)
   }
 
-  /// Why an app is refreshed next, as of an instant, boot clock; nil while something holds it, or it is refreshed.
-  public func dueTrigger(of id: AppID, at now: Instant) -> Trigger? {
-    switch verdict(on: id, at: now) {
-    case .ready(let trigger): trigger
-    case .notDue: apps[id].flatMap { due($0, id, at: now)?.trigger }
-    case .held, .clear, .refreshing: nil
-    }
-  }
-
   /// Every term of the judgement about an app at an instant, boot clock; nil for one that is not configured.
   public func explain(_ id: AppID, at now: Instant) -> Explanation? {
     guard let app = apps[id], let policy = app.policy else { return nil }

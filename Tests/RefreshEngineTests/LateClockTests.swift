@@ -28,7 +28,9 @@ import Testing
   }
 
   @Test mutating func `The first step past the last save counts as time off`() throws {
-    #expect(engine.dueTrigger(of: todo, at: Instant(microseconds: 0)) == .interval)
+    let begin = Instant(microseconds: 0)
+    var nights = NightsAhead(from: begin)
+    #expect(engine.outlook(of: todo, at: begin, &nights).trigger == .interval)
     let decision = step(toDaysAfterTheSave: 3, at: 20)
     let state = try #require(engine.state(of: todo))
     #expect(state.freshAt == Instant(microseconds: 0) - .minutes(30) - .hours(72))

@@ -43,7 +43,7 @@ import Testing
     var foreseen = 0
     try Self.live(10) { engine, now in
       let wakes = Forecast(of: engine, for: .hours(100), at: now).wakes
-      var nights = NightsAhead(of: engine, at: now)
+      var nights = NightsAhead(from: now)
       for id in engine.configuredApps {
         let said = try #require(engine.prospect(of: id, at: now, &nights))
         let start = try #require(wakes.first { $0.starts.contains { $0.app == id } }).window.earliest
@@ -69,7 +69,7 @@ import Testing
     var engine = try PlanningTests.engine(120, PlanningTests.policy(.every(.hours(30))))
     let now = Instant(microseconds: 0) + .hours(5)
     _ = engine.handle(.wokeUp, at: now)
-    var nights = NightsAhead(of: engine, at: now)
+    var nights = NightsAhead(from: now)
     let said = engine.configuredApps.map { engine.prospect(of: $0, at: now, &nights) }
     #expect(said.count { $0?.plannedAt == Instant(microseconds: 0) + .hours(24) } == 100)
     #expect(said.allSatisfy { $0?.start != nil })

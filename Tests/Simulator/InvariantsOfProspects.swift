@@ -12,7 +12,7 @@ struct ProspectsAreTrue: Invariant {
     let isPaused = if case .paused(.some) = turn.event { true } else { false }
     guard isPaused || turns % Self.every == 0 else { return nil }
     var said: [AppID: Prospect] = [:]
-    var nights = NightsAhead(of: brain.engine, at: world.instant)
+    var nights = NightsAhead(from: world.instant)
     for id in world.ids { said[id] = brain.prospect(of: id, at: world.instant, &nights) }
     return Foretold.lie(of: brain.engine, said, at: world.instant, for: .hours(26))
   }

@@ -35,7 +35,7 @@ struct StatusScope {
 
   /// The app that starts first; where none is known to start, the one that is due first.
   private static func first(of ids: [AppID], _ engine: Engine, at now: Instant) -> Candidate? {
-    var nights = NightsAhead(of: engine, at: now)
+    var nights = NightsAhead(from: now)
     var first: Candidate?
     for id in ids {
       guard let prospect = engine.prospect(of: id, at: now, &nights),

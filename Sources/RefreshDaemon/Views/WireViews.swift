@@ -166,14 +166,14 @@ extension Daemon {
   /// The state of a configured app right now.
   func view(of app: AppConfiguration) -> AppView {
     let now = core.readClocks()
-    var nights = NightsAhead(of: core.engine, at: now)
+    var nights = NightsAhead(from: now)
     return view(of: app, at: now, &nights)
   }
 
   /// The rows of apps in the list, in this order.
   func rows(of apps: [AppConfiguration]) -> [Wire.App] {
     let now = core.readClocks()
-    var nights = NightsAhead(of: core.engine, at: now)
+    var nights = NightsAhead(from: now)
     return apps.map { view(of: $0, at: now, &nights).row }
   }
 
@@ -181,13 +181,12 @@ extension Daemon {
     // Copied once, not for each question.
     let engine = core.engine
     let state = engine.state(of: app.id) ?? AppState()
+    let outlook = engine.outlook(of: app.id, at: now, &nights)
     let running = state.running?.id
     let stuck = running.flatMap { engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
     return AppView(
       app: app, state: state, phase: engine.phase(of: app.id) ?? .background,
-      verdict: engine.verdict(on: app.id, at: now),
-      prospect: engine.prospect(of: app.id, at: now, &nights),
-      dueTrigger: engine.dueTrigger(of: app.id, at: now),
+      verdict: outlook.verdict, prospect: outlook.prospect, dueTrigger: outlook.trigger,
       limits: engine.limits, wallOffset: engine.wallOffset,
       last: runner.lastRefreshes[app.id], staleSince: engine.staleSince(app.id, at: now),
       performer: audience.attached.performer(of: app.id)?.pid,

@@ -16,7 +16,7 @@ struct App: Sendable {
     @PackedInstant var openedAt: Instant?
     var change: LocalChange?
     @PackedInstant var writesUntil: Instant?
-    var tellsPhase = false
+    var isRetryForUser = false
   }
 
   /// The part that is saved.
@@ -27,8 +27,8 @@ struct App: Sendable {
   var isAttached = false
   /// Whether the next slice of planning must plan this app anew.
   var needsPlan = false
-  /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
-  var isRetryForUser = false
+  /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
+  var tellsPhase = false
   /// Whether calls wait for the app's next refresh.
   var hasCallers = false
   /// Whether the history has an opening that goes on.
@@ -68,10 +68,10 @@ struct App: Sendable {
     set { rare.guarding = newValue }
   }
 
-  /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
-  var tellsPhase: Bool {
-    get { rare.tellsPhase }
-    set { rare.tellsPhase = newValue }
+  /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
+  var isRetryForUser: Bool {
+    get { rare.isRetryForUser }
+    set { rare.isRetryForUser = newValue }
   }
   /// When a desktop first showed the app in front, while it is too soon to call that an opening, boot clock.
   var openedAt: Instant? {

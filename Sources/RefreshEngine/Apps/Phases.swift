@@ -59,11 +59,11 @@ extension Engine {
     let (phase, state) = (app.phase, app.state)
     change(&app)
     if app.phase != phase {
-      app.isRetryForUser = false
+      if app.isRetryForUser { app.isRetryForUser = false }
       if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.dropRequest(at: turn.now) }
       if app.phase == .foreground { enterForeground(&app, at: turn.now) }
     }
-    if app.phase != .foreground || app.isToldForeground { app.openedAt = nil }
+    if app.openedAt != nil, app.phase != .foreground || app.isToldForeground { app.openedAt = nil }
     if app.phase == .foreground, phase != .foreground, !app.isToldForeground { app.openedAt = turn.now }
     if app.phase != .foreground, app.isOpen {
       app.isOpen = false

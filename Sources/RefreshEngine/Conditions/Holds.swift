@@ -9,8 +9,8 @@ extension Engine {
   /// The holds that keep an app from any refresh, due or not.
   func lastingHolds(on app: App) -> [Hold] {
     var holds: [Hold] = []
-    if app.policy == nil { holds.append(.notConfigured) }
-    if let reason = app.policy?.unusable { holds.append(.misconfigured(reason)) }
+    if app.sharedPolicy == nil { holds.append(.notConfigured) }
+    if let reason = app.sharedPolicy?.value.unusable { holds.append(.misconfigured(reason)) }
     if app.state.isLoggedOut { holds.append(.loggedOut) }
     if app.state.isDisabled { holds.append(.disabled) }
     if isStopping { holds.append(.stopping) }

@@ -28,8 +28,8 @@ extension Engine {
     case .outside: episode = nil
     }
     if apps[index].policy?.heldFor == nil { episode = nil }
-    apps[index].state.episode = episode
-    if let telling = reportsHeld(apps[index], verdict), telling <= turn.now, let since = episode?.since,
+    if episode != before { apps[index].state.episode = episode }
+    if let telling = reportsHeld(index, verdict), telling <= turn.now, let since = episode?.since,
       case .held(let holds) = verdict
     {
       apps[index].state.episode?.isReported = true
@@ -47,6 +47,9 @@ extension Engine {
     else { return nil }
     return [episode.since + heldFor, settlingUntil, backlogUntil].compactMap(\.self).max()
   }
+
+  /// When the daemon reports that a refresh of the app at an index waits too long.
+  func reportsHeld(_ index: AppIndex, _ verdict: Verdict) -> Instant? { reportsHeld(apps[index], verdict) }
 
   /// The meaning of a verdict for an episode.
   private enum EpisodePart { case inEpisode, outside, unknown }

@@ -7,7 +7,8 @@ public struct NightsAhead {
   /// to share a wake with others, which then start by the plans before it.
   typealias Passed = (engine: Engine, at: Instant, starts: [AppID: (trigger: Trigger, at: Instant)])
 
-  private var engine: Engine
+  /// The engine after the nights that have passed; nil before the first, because a copy takes longer than most looks.
+  private var engine: Engine?
   private var moment: Instant
   private var passed: [Passed] = []
   private var workedOut = 0
@@ -21,15 +22,17 @@ public struct NightsAhead {
   private static let mostAlone = 100
 
   /// The nights that follow an instant, boot clock, not before that of the engine's last event.
-  public init(of engine: Engine, at now: Instant) {
-    (self.engine, moment) = (engine, now)
-    if engine.apps.count > Self.mostApps { workedOut = Self.mostWorkedOut }
-  }
+  public init(from now: Instant) { moment = now }
 
   /// The engine after a number of nights, from 1; nil where too much happens before.
-  mutating func after(_ nights: Int) -> Passed? {
+  ///
+  /// - Parameter start: the engine before the first night, the same in every look.
+  mutating func after(_ nights: Int, of start: Engine) -> Passed? {
+    guard start.apps.count <= Self.mostApps else { return nil }
     while passed.count < nights {
-      guard let next = pass() else { return nil }
+      var engine = self.engine.take() ?? start
+      defer { self.engine = engine }
+      guard let next = pass(&engine) else { return nil }
       passed.append(next)
     }
     return passed[nights - 1]
@@ -45,7 +48,7 @@ public struct NightsAhead {
     return engine
   }
 
-  private mutating func pass() -> Passed? {
+  private mutating func pass(_ engine: inout Engine) -> Passed? {
     guard let night = engine.nightAt else { return nil }
     var next = moment
     var first: [AppID: (trigger: Trigger, at: Instant)] = [:]

@@ -16,6 +16,16 @@ public struct Prospect: Hashable, Sendable {
   public var plannedAt: Instant?
 }
 
+/// The judgement about an app now, and its next refresh.
+public struct Outlook: Hashable, Sendable {
+  /// The judgement now.
+  public var verdict: Verdict
+  /// Why the app is refreshed next; nil while something holds it, or it is refreshed.
+  public var trigger: Trigger?
+  /// The next refresh; nil while one is running.
+  public var prospect: Prospect?
+}
+
 extension Engine {
   /// The most moments that a look ahead goes through: each lifts a hold, or is the end of quiet hours.
   private static let mostMoments = 64
@@ -26,26 +36,66 @@ extension Engine {
 
   /// The next refresh of an app, as of an instant, boot clock; nil while one is running.
   public func prospect(of id: AppID, at now: Instant) -> Prospect? {
-    var nights = NightsAhead(of: self, at: now)
+    var nights = NightsAhead(from: now)
     return prospect(of: id, at: now, &nights)
   }
 
   /// The next refresh of one of several apps, for which the nights to come pass together.
   public func prospect(of id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Prospect? {
-    var prospect = lookAhead(id, at: now, &nights)
-    if prospect?.trigger != .interval { prospect?.plannedAt = nil }
-    return prospect
+    outlook(of: id, at: now, &nights).prospect
   }
 
-  private func lookAhead(_ id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Prospect? {
-    guard var index = apps.index(of: id) else { return Prospect(holds: [.notConfigured]) }
-    var ahead = self
+  /// The judgement about one of several apps as of an instant, boot clock, and its next refresh.
+  public func outlook(of id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Outlook {
+    guard let index = apps.index(of: id) else {
+      return Outlook(verdict: .held([.notConfigured]), prospect: Prospect(holds: [.notConfigured]))
+    }
+    let seen = look(at: index, now)
+    var prospect = lookAhead(index, id, from: seen, at: now, &nights)
+    if prospect?.trigger != .interval { prospect?.plannedAt = nil }
+    let trigger: Trigger? =
+      switch seen.verdict {
+      case .ready(let trigger): trigger
+      case .notDue: seen.due?.trigger
+      case .held, .clear, .refreshing: nil
+      }
+    return Outlook(verdict: seen.verdict, trigger: trigger, prospect: prospect)
+  }
+
+  /// The verdict on an app at a moment, and when another one may follow.
+  private struct Look {
+    var verdict: Verdict
+    var due: Due?
+    /// When time alone changes the verdict, boot clock; nil when it never does.
+    var next: Instant?
+    /// When the plan in force is made anew, boot clock; nil for an app that no plan refreshes.
+    var night: Instant?
+  }
+
+  private func look(at index: AppIndex, _ moment: Instant) -> Look {
+    let verdict = verdict(on: index, at: moment)
+    var look = Look(verdict: verdict, due: due(index, at: moment), night: nextPlan(of: index))
+    switch verdict {
+    case .notDue(let until): look.next = until
+    case .held(let holds): look.next = lifts(of: holds, on: index, at: moment)
+    case .refreshing, .clear, .ready: break
+    }
+    return look
+  }
+
+  /// - Parameter first: the look at `now`.
+  private func lookAhead(
+    _ known: AppIndex, _ id: AppID, from first: Look, at now: Instant, _ nights: inout NightsAhead
+  ) -> Prospect? {
+    var index = known
+    // The engine as nights to come leave it; nil before the first, because a copy takes longer than most looks.
+    var ahead: Engine?
     var (passed, isAlone) = (0, false)
     var prospect = Prospect()
     var moment = now
     for _ in 0..<Self.mostMoments {
-      let verdict = ahead.verdict(on: index, at: moment)
-      if prospect.holds.isEmpty, let due = ahead.due(index, at: moment) {
+      let seen = passed == 0 && moment == now ? first : ahead?.look(at: index, moment) ?? look(at: index, moment)
+      if prospect.holds.isEmpty, let due = seen.due {
         // At the end of a rest the interval was over long before.
         if moment == now || due.earliest > moment {
           prospect.due = Window(earliest: due.earliest, latest: due.latest)
@@ -54,35 +104,33 @@ extension Engine {
         }
         prospect.trigger = due.trigger
       }
-      var next: Instant?
-      switch verdict {
+      switch seen.verdict {
       case .refreshing: return nil
       case .clear: return prospect
       case .ready(let trigger): return prospect.starting(trigger, at: moment, from: now)
-      case .notDue(let until): next = until
+      case .notDue: break
       case .held([.concurrency]) where moment > now:
         // The refreshes that run now have ended by then. Something else may be due by then than was at first.
-        return prospect.starting(ahead.due(index, at: moment)?.trigger ?? prospect.trigger, at: moment, from: now)
+        return prospect.starting(seen.due?.trigger ?? prospect.trigger, at: moment, from: now)
       case .held(let holds) where isKeptByOpenQuestions(index, holds):
         // A command is asked then, and may say yes.
         if prospect.holds.isEmpty, moment == now { prospect.holds = holds }
-        return prospect.starting(ahead.due(index, at: moment)?.trigger ?? prospect.trigger, at: moment, from: now)
+        return prospect.starting(seen.due?.trigger ?? prospect.trigger, at: moment, from: now)
       case .held(let holds):
         if prospect.holds.isEmpty { prospect.holds = holds }
-        next = ahead.lifts(of: holds, on: index, at: moment)
       }
-      guard let next, next > moment else { return prospect }
-      guard let night = ahead.nextPlan(of: index), night < next, next <= now + Self.foresight else {
+      guard let next = seen.next, next > moment else { return prospect }
+      guard let night = seen.night, night < next, next <= now + Self.foresight else {
         moment = next
         continue
       }
       passed += 1
-      if !isAlone, let after = nights.after(passed) {
+      if !isAlone, let after = nights.after(passed, of: self) {
         if let start = after.starts[id], start.at >= night {
           return prospect.starting(start.trigger, at: start.at, from: now)
         }
         (ahead, moment) = (after.engine, max(moment, after.at))
-      } else if next > night + Self.nightWindow, let after = nights.passing(night, for: id, in: ahead) {
+      } else if next > night + Self.nightWindow, let after = nights.passing(night, for: id, in: ahead ?? self) {
         (ahead, index, isAlone, moment) = (after, 0, true, max(moment, night))
       } else {
         moment = next
