@@ -45,11 +45,11 @@ public struct Decision: Hashable, Sendable {
 public enum Effect: Hashable, Sendable {
   /// Start the tasks of the app that come after no other, side by side.
   ///
-  /// One `taskEnded` answers each started task, also if it cannot start.
+  /// A `taskEnded` answers each started task, also if it cannot start.
   case start(RefreshID, AppID, Trigger, deadline: Instant)
   /// Have the app's attached process perform the refresh, as its one task 0, in place of its commands.
   ///
-  /// One `taskEnded` answers this effect.
+  /// A single `taskEnded` answers this effect.
   case perform(RefreshID, AppID, Trigger, deadline: Instant)
   /// Start one more task of a running refresh: every task in its `after` has succeeded; `task` counts from 0.
   case startTask(RefreshID, AppID, task: Int)
@@ -82,11 +82,11 @@ public enum Effect: Hashable, Sendable {
   indirect case reportEnd(EndReport, AppID)
   /// Ask the command of a condition of the app's own whether it is met.
   ///
-  /// One `answered` answers this effect, also if the command cannot start. The id names no refresh but the command.
+  /// A single `answered` answers this effect, also if the command cannot start. The id names no refresh but the command.
   case ask(RefreshID, AppID, Constraint)
   /// Start the keeper of a unit; `isKept` tells whether an earlier keeper left the unit stopped or frozen.
   ///
-  /// One `keeperEnded` answers this effect, also if the keeper cannot start. The id names no refresh but the keeper.
+  /// A single `keeperEnded` answers this effect, also if the keeper cannot start. The id names no refresh but the keeper.
   case keep(RefreshID, AppID, GuardedUnit, isKept: Bool)
   /// Have the keeper with this id return its unit and end; without a keeper, start one to return the unit.
   ///

@@ -9,7 +9,7 @@ public struct KindOfDay: Hashable, Sendable {
 
   /// How many openings a day may differ between days that are alike, at the least.
   private static let leastApart = 0.1
-  /// Which part of a day's openings may differ between days that are alike.
+  /// The part of a day's openings that may differ between days that are alike.
   private static let partApart = 0.25
 
   /// Whether about as many openings come at the same times as on other days.

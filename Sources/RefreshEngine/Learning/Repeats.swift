@@ -2,9 +2,9 @@ import CMath
 
 /// Whether an opening makes another opening on the same day less likely: a habit comes once, a pastime again and again.
 ///
-/// Three strengths are weighed by how well each foretold the openings of every day so far. With r expected in a slot, R in
-/// the habit before it and k earlier openings in the habit, strength θ expects r (1 − θk) / (1 − θR). θ = 0 is chance
-/// (Poisson), and θ = 1 a habit that comes once at most (binomial).
+/// Three strengths are weighed by how well each foretold the openings of every day so far. Strength θ expects r (1 − θk) /
+/// (1 − θR) openings in a slot: r are expected there, R in the habit before it, and k came in the habit already. θ = 0 is
+/// chance (Poisson), and θ = 1 a habit that comes once at most (binomial).
 struct Repeats {
   /// The strengths.
   ///

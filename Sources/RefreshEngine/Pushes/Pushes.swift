@@ -3,7 +3,7 @@
 extension Engine {
   /// How many pushes an app may have: the waiting pushes, and the push that a running refresh delivers.
   ///
-  /// That push counts, because it waits again if its refresh is cut short.
+  /// The delivered push counts, because it waits again if its refresh is cut short.
   public static let mostPushes = 64
 
   /// The pushes of an app, in order of delivery, including the push of a running refresh.
