@@ -162,7 +162,7 @@ final class Daemon {
     audience.changePhase(of: app) { handle(.several(undo)) }
   }
 
-  /// Performs an effect. A start runs after the commit, even a failed one.
+  /// Performs an effect; a start runs after the commit, even a failed commit.
   private func perform(_ effect: Effect, of app: AppConfiguration?) {
     switch effect {
     case .start(let refresh, let id, let trigger, _):

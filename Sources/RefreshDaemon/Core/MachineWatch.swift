@@ -10,7 +10,7 @@ final class MachineWatch: DecisionFollower {
   private var zone: (any ZoneSource)?
   /// Whether the sleep lock is held.
   private var delaysSleep = false
-  /// Goes off when the machine may sleep although something still runs.
+  /// Gives the sleep lock back in time, even if something still runs.
   private var sleepTimer: (any WakeTimer)?
 
   init(_ core: DaemonCore, _ ports: Ports) { (self.core, self.ports) = (core, ports) }

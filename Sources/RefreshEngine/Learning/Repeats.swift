@@ -3,8 +3,8 @@ import CMath
 /// Whether an opening makes another opening on the same day less likely: a habit comes once, a pastime again and again.
 ///
 /// Three strengths are weighed by how well each foretold the openings of every day so far. Strength θ expects r (1 − θk) /
-/// (1 − θR) openings in a slot: r are expected there, R in the habit before it, and k came in the habit already. θ = 0 is
-/// chance (Poisson), and θ = 1 a habit that comes once at most (binomial).
+/// (1 − θR) openings in a slot. Of these, r are expected in the slot, R in the habit before it, and k came in the habit
+/// already. θ = 0 is chance (Poisson), and θ = 1 a habit that comes once at most (binomial).
 struct Repeats {
   /// The strengths.
   ///
