@@ -17,7 +17,7 @@ public struct RefreshContext: Sendable {
   public let session: String?
   /// How often the app was woken for this end of the session, this time included; nil unless ``trigger`` is `transfer`.
   ///
-  /// More than 1 if an earlier wake failed or was cut short, or if the daemon ended too soon after it to know of it.
+  /// More than 1 if an earlier wake failed or was cut short, or if the daemon ended before it could save the wake.
   public let tries: Int?
   let expiration: Expiration
 
