@@ -60,9 +60,9 @@ public struct AppConfiguration: Hashable, Sendable {
   struct Settings: Hashable, Sendable {
     var owner: Owner
     var policy: Policy
-    /// The command that runs when the data is stale, in a list of one that apps may share; empty for none.
+    /// The command that runs when the data is stale, in an array that apps may share; empty for none.
     var staleCommands: [Command] = []
-    /// The command that runs when a due refresh is held too long, likewise.
+    /// The command that runs when a due refresh is held too long, in such an array.
     var heldCommands: [Command] = []
     /// The command that must succeed before a refresh starts, likewise.
     var whenCommands: [Command] = []

@@ -74,7 +74,7 @@ final class LoadContext {
     return owner
   }
 
-  /// Checks that the user database knows or denies the daemon's own user, to whom apps without `owner` belong.
+  /// Checks that the user database answers about the daemon's own user, who owns the apps without `owner`.
   func checkOwnUser() throws(Unreadable) {
     if case .silent = users.user("\(reader.uid)") { throw .unanswered("the user \(reader.uid)") }
   }

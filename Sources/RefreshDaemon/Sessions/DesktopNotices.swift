@@ -17,9 +17,9 @@ final class DesktopNotices {
   private let journal: DaemonJournal
   /// The times of each user's notices, newest last.
   private var shown: [UInt32: [Instant]] = [:]
-  /// Since when data is stale that no session of the owner could be told of yet.
+  /// The times since which data is stale, for notices that no session of the owner has received yet.
   private var waiting: [AppID: Instant] = [:]
-  /// The texts of notices about failing apps that no session of the owner could be told of yet.
+  /// The texts of notices about failing apps that no session of the owner has received yet.
   private var waitingFailures: [AppID: String] = [:]
 
   init(_ core: DaemonCore, _ sessions: DesktopSessions, _ notifyCommands: NotifyCommands, _ journal: DaemonJournal) {
@@ -75,7 +75,7 @@ final class DesktopNotices {
     if !sessions.show(notice, to: app.owner.uid) { notifyCommands.showOnDesktop(notice, of: app) }
   }
 
-  /// Counts a notice for a user; false if the user has had too many lately.
+  /// Counts a notice for a user; returns false if the user got too many lately.
   private func hasRoom(for user: UInt32) -> Bool {
     let now = core.now
     var times = shown[user, default: []].filter { $0.duration(to: now) < Self.span }

@@ -43,7 +43,7 @@ final class TransferWatchers {
     }
   }
 
-  /// A client, and the transfers that it must still be told of.
+  /// A client, and the transfers that it must still receive.
   private final class WatchingClient {
     let watcher: Watcher
     /// The transfers to look at now; ``changed`` collects transfers that change meanwhile.

@@ -29,7 +29,7 @@ extension Engine {
 
   /// How late the night may begin, so that it needs no wake of its own.
   static let nightWindow = Duration.minutes(15)
-  /// The cost of a slice and of its parts, in units of about 6 µs: a slice takes half a millisecond.
+  /// The cost of a slice and of its steps, in units of about 6 µs: a slice takes half a millisecond.
   private static let slice = 80
   private static let work = (look: 1, absorb: 1, night: 60, missedDay: 5, plan: 15)
 

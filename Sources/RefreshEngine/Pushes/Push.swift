@@ -119,7 +119,7 @@ public struct DroppedPush: Hashable, Sendable {
   /// How many older payloads it had replaced.
   public var merged: Int32
 
-  /// Makes a record of its parts.
+  /// Makes a record from its parts.
   public init(id: PushID, app: AppID, contentID: String?, arrivedAt: Instant, droppedAt: Instant, merged: Int32) {
     self.id = id
     self.app = app
@@ -137,7 +137,7 @@ public struct DeliveredPush: Hashable, Sendable {
   /// How many older payloads it had replaced.
   public var merged: Int32
 
-  /// Makes it of its parts.
+  /// Makes a delivered push from its parts.
   public init(contentID: String?, merged: Int32) {
     self.contentID = contentID
     self.merged = merged

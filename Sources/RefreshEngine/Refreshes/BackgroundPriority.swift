@@ -7,7 +7,7 @@ public enum BackgroundPriority: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Engine {
-  /// Whether a refresh of an app that starts now gives way to the user's work.
+  /// Whether a refresh of an app that starts now has low priority, so that the user's work comes first.
   ///
   /// A person waits for a refresh that was asked for, and for every refresh of an app in front.
   public func givesWay(_ id: AppID, _ trigger: Trigger) -> Bool {

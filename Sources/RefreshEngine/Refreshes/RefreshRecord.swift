@@ -27,7 +27,7 @@ public struct RefreshRecord: Hashable, Sendable {
     return counted.isEmpty ? nil : counted.reduce(0, +)
   }
 
-  /// Makes a record of its parts.
+  /// Makes a record from its parts.
   public init(
     id: RefreshID, app: AppID, trigger: Trigger, startedAt: Instant, endedAt: Instant, outcome: Outcome,
     stopReason: StopReason? = nil, extraCompletions: Int = 0, tasks: [TaskRecord] = []
@@ -53,7 +53,7 @@ public struct EndedTask: Hashable, Sendable {
   /// The result.
   public var record: TaskRecord
 
-  /// Makes it of its parts.
+  /// Makes an ended task from its parts.
   public init(_ refresh: RefreshID, of app: AppID, _ record: TaskRecord) {
     (self.refresh, self.app, self.record) = (refresh, app, record)
   }
@@ -84,7 +84,7 @@ public struct TaskRecord: Hashable, Sendable {
     outcome == .failed(.stopped(.constraintLost)) && message.hasPrefix(Self.lacking) ? message : nil
   }
 
-  /// Makes a record of its parts.
+  /// Makes a record from its parts.
   public init(
     name: String, outcome: Outcome, duration: Duration, cpu: Duration, message: String, bytes: Int64? = nil
   ) {

@@ -31,7 +31,7 @@ public struct TaskEnd: Hashable, Sendable {
   /// How long it ran, if its end is reported late; nil for until now.
   public var duration: Duration?
 
-  /// Makes an end of its parts.
+  /// Makes an end from its parts.
   public init(
     exit: Exit, printed: Bool = false, changed: Bool? = false, cpu: Duration = .zero, message: String = "",
     bytes: Int64? = nil, duration: Duration? = nil

@@ -16,7 +16,7 @@ public struct LateClock: Hashable, Sendable {
   /// The least step that counts; a smaller step corrects a clock that runs fast or slow.
   static let largeStep = Duration.minutes(1)
 
-  /// Makes it of its parts.
+  /// Makes a late clock from its parts.
   public init(savedWall: Int64, restoredAt: Instant, isEarlier: Bool = false) {
     (self.savedWall, self.restoredAt, self.isEarlier) = (savedWall, restoredAt, isEarlier)
   }

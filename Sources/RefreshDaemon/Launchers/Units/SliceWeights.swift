@@ -14,7 +14,7 @@ struct SliceWeights {
   /// Whether a slice has the low weight; no entry if only a previous daemon has set its weight.
   private var isLowered: [String: Bool] = [:]
 
-  /// The properties of a task or a slice that gives way.
+  /// The properties of a task or a slice with low weight.
   static func properties(isUserManager: Bool, weight: UInt64 = low) -> [UnitProperty] {
     let names = isUserManager ? ["CPUWeight"] : ["CPUWeight", "IOWeight"]
     return names.map { UnitProperty($0, .uint64(weight)) }
