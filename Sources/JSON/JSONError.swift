@@ -80,7 +80,7 @@ extension JSONReader {
   /// The path of the value at `target` inside the value that begins here; nil if it is not inside.
   ///
   /// Skips each member first, and decodes only the name of the member that holds the target. A long name with many values
-  /// in it so costs no more than its bytes.
+  /// in it thus costs no more than its bytes.
   fileprivate mutating func path(to target: Int, _ path: String) -> String? {
     do throws(JSONError) {
       skipSpace()

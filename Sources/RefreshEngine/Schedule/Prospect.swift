@@ -1,6 +1,6 @@
 /// The next refresh of an app, if its phase, the machine and the user's switches stay as they are.
 ///
-/// A refresh that is due may be held, so both times are told, by the verdicts on virtual time that ``Forecast`` uses. Plans
+/// A refresh that is due may be held, so both times are given, by the verdicts on virtual time that ``Forecast`` uses. Plans
 /// of coming nights are foreseen, from what is learnt now; ends of transfers are not.
 public struct Prospect: Hashable, Sendable {
   /// Its trigger, also while it is held; nil when nothing asks for a refresh.
