@@ -23,7 +23,7 @@ static inline int linux_route_events(void) {
 }
 
 // Returns the index of the interface that a packet to `address` would leave by, 0 if there is none, or -1 with errno.
-// Nothing is sent, and the kernel answers before send(2) returns. `length` is that of the address: 4 or 16.
+// Nothing is sent, and the kernel answers before send(2) returns. `length` is the length of the address: 4 or 16.
 static inline int linux_route_to(int family, const void *address, int length) {
   struct { struct nlmsghdr header; struct rtmsg route; struct rtattr attribute; unsigned char address[16]; } question = {
       .header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)) + RTA_LENGTH(length), .nlmsg_type = RTM_GETROUTE,

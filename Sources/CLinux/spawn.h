@@ -137,7 +137,7 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
 }
 
 // Whether close_range(2) with CLOSE_RANGE_UNSHARE copies a few descriptors without harm. Kernels before 6.11 that miss
-// a mend of 2024 (CVE-2024-45025) leave marks in the copy: from its 65th descriptor on a task would get numbers above
+// a fix of 2024 (CVE-2024-45025) leave marks in the copy: from its 65th descriptor on a task would get numbers above
 // its limit, while the daemon has a thousand open.
 static inline int linux_copies_few_descriptors(void) {
   struct utsname kernel;
@@ -148,7 +148,7 @@ static inline int linux_copies_few_descriptors(void) {
   return major > 6 || (major == 6 && minor >= 11);
 }
 
-// Makes descriptor `to` a copy of another one that is closed by execve(2); or returns -1, with errno. The C library
+// Makes descriptor `to` a copy of `from` that execve(2) closes; returns -1 with errno on failure. The C library
 // declares dup3(2) only with _GNU_SOURCE.
 static inline int linux_copy_descriptor(int from, int to) { return (int)syscall(SYS_dup3, from, to, O_CLOEXEC); }
 

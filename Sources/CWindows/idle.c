@@ -56,7 +56,7 @@ static void on_global(
   struct idle *idle = context;
   if (!idle->notifier && strcmp(interface, notifier_interface.name) == 0)
     idle->notifier = wl_registry_bind(registry, name, &notifier_interface, 1);
-  // The first seat; a second one is rare, and its user counts as there while the first one is.
+  // The first seat; a second seat is rare, and its user counts as idle with the first.
   if (!idle->seat && strcmp(interface, wl_seat_interface.name) == 0)
     idle->seat = wl_registry_bind(registry, name, &wl_seat_interface, 1);
 }

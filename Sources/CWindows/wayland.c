@@ -19,7 +19,7 @@ static int connect_to(const char *path) {
   strcpy(address.sun_path, path);
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -1;
-  // A compositor that takes no connections gives EAGAIN here, and does not let the caller wait.
+  // A compositor that accepts no connections makes this fail with EAGAIN, so the caller never waits.
   if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
   int error = errno;
   close(descriptor);

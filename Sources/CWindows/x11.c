@@ -11,12 +11,12 @@ enum subject { client_list, active_window, window_class, window_state, gtk_id, w
 static const char *const property_names[subject_count] = {
   "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "WM_CLASS", "_NET_WM_STATE", "_GTK_APPLICATION_ID", "_NET_WM_PID",
 };
-// The most of each that is asked for, in units of four bytes; for names a little more than is kept, to see that they are
+// The most of each that is requested, in units of four bytes; a little more than is kept of names, to detect that they are
 // too long.
 static const uint32_t most_of[subject_count] = {windows_most, 1, 130, 64, 65, 1};
 static const unsigned all_of_window = 1u << window_class | 1u << window_state | 1u << gtk_id | 1u << window_pid;
 
-// The most questions without an answer. Together they are smaller than a socket's buffer, so asking never waits.
+// The most requests without an answer. Together they fit into a socket's buffer, so a request never blocks.
 enum { most_questions = 256 };
 // The most events of one turn; the descriptor is still readable after it.
 enum { most_events = 4096 };
@@ -81,7 +81,7 @@ static bool ask(struct x11 *x11, xcb_window_t window, enum subject subject) {
 static void ask_needed(struct x11 *x11, xcb_window_t window, unsigned *needs, unsigned *asked) {
   for (enum subject subject = 0; subject < subject_count; subject++) {
     unsigned bit = 1u << subject;
-    // A property that changes before its answer is asked for again after it.
+    // Requests a property again after the answer if it has changed before the answer.
     if (!(*needs & bit) || *asked & bit) continue;
     if (!ask(x11, window, subject)) return;
     *needs &= ~bit;
@@ -250,7 +250,7 @@ static bool take_events(struct x11 *x11, bool may_read) {
 
 enum windows_state x11_turn(struct x11 *x11) {
   take_events(x11, true);
-  // An answer may bring events into the queue of xcb, where the descriptor does not tell of them.
+  // An answer may add events to xcb's queue, where the descriptor does not report them.
   bool goes_on = true;
   while (goes_on) {
     ask_all(x11);

@@ -1,6 +1,6 @@
 /// The rules by which a response tells where its body ends (RFC 9112 section 6.3).
 ///
-/// The rule is the same for all that keep a body: without a mark of its end, nobody can tell whether it was cut.
+/// A caller that keeps the body needs this mark: without it, nobody can tell whether the body was cut.
 extension ResponseHead {
   /// How many bytes the body has on the wire; nil if no length is declared.
   package var contentLength: Int64? {

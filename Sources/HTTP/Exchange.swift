@@ -236,9 +236,9 @@ package final class Exchange {
   /// Receives a line of a head; returns false to end the exchange.
   func receiveHeader(_ line: Substring) -> Bool {
     lastProgress = .now
-    // A trailer is nobody's.
+    // A trailer belongs to no handler.
     guard !isHeadReported else { return true }
-    // A stream has no end that could be wrong.
+    // A stream has no declared end that could be wrong.
     reader.read(line, mindsLength: request.stream == nil && request.method != .head)
     guard reader.flaw == nil else { return false }
     // The body of a stream may begin hours later, so the head is reported now.

@@ -52,7 +52,7 @@ package final class GzipDecoder {
       switch code {
       case Z_STREAM_END: isWhole = true
       case Z_OK: break
-      // It needs more bytes.
+      // zlib needs more bytes.
       case Z_BUF_ERROR: return true
       default: return false
       }

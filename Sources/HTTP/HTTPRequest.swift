@@ -40,9 +40,9 @@ package struct HTTPRequest: Sendable {
   package var reusesConnection = true
   /// How long nothing may be received or sent before the exchange fails.
   package var stall = Duration.seconds(60)
-  /// How long a server may work on a request whose whole body it has, before it answers; nil for ten times ``stall``.
+  /// How long a server may work on the whole request before it answers; nil for ten times ``stall``.
   ///
-  /// Its peer is then asked by TCP keep-alive probes whether it is still there.
+  /// TCP keep-alive probes then check whether the peer is still there.
   package var answerTime: Duration?
   /// The limit on bytes a second, in either direction; nil for no limit.
   package var maxRate: Int64?

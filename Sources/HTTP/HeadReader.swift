@@ -26,7 +26,7 @@ struct HeadReader {
     } else if !isWhole {
       head?.append(line: line)
     }
-    // After the end come the fields after a body of no bytes.
+    // Fields after a body of no bytes may follow the end.
     guard !isWhole, isFinal, line.allSatisfy(\.isNewline) else { return }
     isWhole = true
     if mindsLength { flaw = head?.flaw }

@@ -1,4 +1,4 @@
-/// The redirects from the given URL to the one that answers.
+/// The redirects from the given URL to the URL that answers.
 ///
 /// libcurl can follow redirects too, but it sends the app's header fields to every host. Credentials are for the first
 /// origin only.

@@ -1,9 +1,9 @@
-/// Why a text is not the JSON that was asked for, and where.
+/// The reason why a text is not the expected JSON, and its position.
 ///
-/// The offset is enough to name the value: ``path(in:from:)`` walks there a second time, so that reading costs nothing
-/// for the case that all is well.
+/// The offset identifies the value. ``path(in:from:)`` finds its path in a second pass, so that a correct text costs
+/// nothing.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of trouble.
+  /// The kinds of error.
   public enum Reason: Hashable, Sendable {
     /// The text breaks the grammar of RFC 8259, or is not UTF-8.
     case malformed
@@ -23,7 +23,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooMany
   }
 
-  /// The kind of trouble.
+  /// The kind of error.
   public let reason: Reason
   /// The byte at which the value begins, or the byte that breaks the grammar.
   public let offset: Int
@@ -48,9 +48,9 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The way to the value that the error is about, such as `apps[2].id`; empty for the whole value.
+  /// The path of the value that the error is about, such as `apps[2].id`; empty for the whole value.
   ///
-  /// `bytes` are those that were read, and `start` is where the outermost value begins.
+  /// `bytes` are the bytes that were read, and `start` is the offset of the outermost value.
   public func path(in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> String {
     var reader = JSONReader(bytes, from: start)
     let path = reader.path(to: offset, "") ?? ""
@@ -59,11 +59,11 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A word of the program's own text.
+/// A word of the program's source text.
 public struct StaticWord: Hashable, Sendable, ExpressibleByStringLiteral {
   private let word: StaticString
 
-  /// A word that is written in the program.
+  /// Makes a word from a literal.
   public init(stringLiteral word: StaticString) { self.word = word }
 
   /// The word.
@@ -77,10 +77,10 @@ public struct StaticWord: Hashable, Sendable, ExpressibleByStringLiteral {
 }
 
 extension JSONReader {
-  /// The way to the value at `target` inside the value that begins here; nil if it is not inside.
+  /// The path of the value at `target` inside the value that begins here; nil if it is not inside.
   ///
-  /// Each member is skipped first, and its name is made into text only for the one that holds the target: a long name
-  /// with many values in it costs no more than its bytes.
+  /// Skips each member first, and decodes only the name of the member that holds the target. A long name with many values
+  /// in it thus costs no more than its bytes.
   fileprivate mutating func path(to target: Int, _ path: String) -> String? {
     do throws(JSONError) {
       skipSpace()
@@ -110,7 +110,7 @@ extension JSONReader {
     }
   }
 
-  /// Whether the value that begins here ends behind `target`, or breaks the grammar; else moves over it.
+  /// Whether the value that begins here ends after `target` or breaks the grammar; otherwise moves past it.
   private mutating func passes(_ target: Int) throws(JSONError) -> Bool {
     skipSpace()
     let (start, levels) = (position, openLevels)

@@ -17,7 +17,7 @@ extension JSONReader {
     try null() ? nil : try Value(from: &self)
   }
 
-  /// Reads a member that may be null, and takes a word that the enum does not have as absent.
+  /// Reads a member that may be null; treats a word that the enum does not have as absent.
   @inlinable
   public mutating func known<Word: JSONReadable>(_ type: Word.Type) throws(JSONError) -> Word? {
     do throws(JSONError) {
@@ -110,7 +110,7 @@ extension Optional: JSONWritable where Wrapped: JSONWritable {
 }
 
 extension Dictionary: JSONReadable where Key == String, Value: JSONReadable {
-  /// Reads an object, each of whose members has the same type.
+  /// Reads an object whose members all have the same type.
   public init(from json: inout JSONReader) throws(JSONError) {
     self.init()
     try json.beginObject()

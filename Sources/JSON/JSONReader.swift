@@ -1,16 +1,16 @@
 import Glibc
 
-/// A position in a text of JSON that only moves on: RFC 8259 and nothing else, in one pass.
+/// A forward-only reader of JSON text: RFC 8259 and nothing else, in one pass.
 ///
-/// The caller asks for the types it expects. Members that it does not know are skipped, and skipping checks them as
-/// strictly as reading. The depth is bounded, and so is every number; the size is bounded by the bytes given. The bytes
-/// must outlive the reader.
+/// The caller asks for the types it expects. The reader skips members that the caller does not know, and checks them as
+/// strictly as if it read them. The depth and every number are bounded; the given bytes bound the size. The bytes must
+/// outlive the reader.
 ///
 ///     var json = JSONReader(bytes)
 ///     let name = try String(from: &json)
 ///     try json.end()
 public struct JSONReader {
-  /// The deepest nesting of lists and objects, unless a reader is made with another.
+  /// The deepest nesting of lists and objects, unless the caller sets another bound.
   public static let mostLevels = 128
 
   @usableFromInline let bytes: UnsafeRawBufferPointer
@@ -18,15 +18,15 @@ public struct JSONReader {
   public var position: Int
   @usableFromInline var levels = 0
   let mostLevels: Int
-  /// The most values of a list that is read.
+  /// The most values of a list.
   @usableFromInline let mostInList: Int
-  /// A list or an object has begun, and nothing of it is read.
+  /// Whether a list or an object has begun and nothing of it is read.
   @usableFromInline var isFirst = false
   /// The bytes of the last key or word between its quotes.
   @usableFromInline var word = 0..<0
   @usableFromInline var isWordEscaped = false
 
-  /// A reader of bytes, from an offset on.
+  /// Makes a reader of bytes, from an offset on.
   public init(
     _ bytes: UnsafeRawBufferPointer, from start: Int = 0, mostLevels: Int = JSONReader.mostLevels,
     mostInList: Int = .max
@@ -37,9 +37,9 @@ public struct JSONReader {
     self.mostInList = mostInList
   }
 
-  /// Goes back to an offset at which a value began, with the nesting that there was.
+  /// Returns to an offset at which a value began, with the nesting at that place.
   ///
-  /// For a caller that reads a value in another way after all.
+  /// For a caller that reads a value again in another way.
   public mutating func rewind(to start: Int, levels: Int) {
     (position, self.levels, isFirst) = (start, levels, false)
   }
@@ -50,14 +50,14 @@ public struct JSONReader {
   /// The byte at the position; nil at the end.
   @inlinable var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// An error about the value at the position.
+  /// Makes an error about the value at the position.
   @usableFromInline
   func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason, at: position) }
 
-  /// An error about the value that begins at an offset.
+  /// Makes an error about the value that begins at an offset.
   public func error(_ reason: JSONError.Reason, at offset: Int) -> JSONError { JSONError(reason, at: offset) }
 
-  /// Moves over white space.
+  /// Skips white space.
   @inlinable
   public mutating func skipSpace() {
     while position < bytes.count {
@@ -67,7 +67,7 @@ public struct JSONReader {
     }
   }
 
-  /// Checks that nothing but white space is left.
+  /// Checks that only white space is left.
   public mutating func end() throws(JSONError) {
     skipSpace()
     guard position == bytes.count else { throw error(.malformed) }
@@ -93,7 +93,7 @@ public struct JSONReader {
     isFirst = true
   }
 
-  /// Moves to the value of the next member and keeps its name for ``keyIs(_:)``; false at the end of the object.
+  /// Moves to the value of the next member and keeps its name for ``keyIs(_:)``; returns false at the end of the object.
   @inlinable
   public mutating func nextKey() throws(JSONError) -> Bool {
     guard try nextItem(UInt8(ascii: "}")) else { return false }
@@ -105,7 +105,7 @@ public struct JSONReader {
     return true
   }
 
-  /// Moves to the next element; false at the end of the list.
+  /// Moves to the next element; returns false at the end of the list.
   @inlinable
   public mutating func nextElement() throws(JSONError) -> Bool {
     try nextItem(UInt8(ascii: "]"))
@@ -130,7 +130,7 @@ public struct JSONReader {
     return true
   }
 
-  /// Refuses a member that was read before: each known member has a bit in `seen`.
+  /// Throws if a member was read before: each known member has a bit in `seen`.
   @inlinable
   public func once(_ seen: inout UInt64, _ index: UInt64) throws(JSONError) {
     let bit: UInt64 = 1 &<< index
@@ -140,7 +140,7 @@ public struct JSONReader {
 
   // MARK: - Skipping
 
-  /// Moves over a value of any type, and checks it.
+  /// Skips a value of any type, and checks it.
   public mutating func skip() throws(JSONError) {
     skipSpace()
     switch next {

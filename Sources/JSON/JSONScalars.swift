@@ -1,7 +1,7 @@
 import Glibc
 
 extension JSONReader {
-  /// Moves over `null`; false if the value is another.
+  /// Skips `null`; returns false if the value is another.
   @inlinable
   public mutating func null() throws(JSONError) -> Bool {
     skipSpace()
@@ -35,10 +35,10 @@ extension JSONReader {
 
   // MARK: - Numbers
 
-  /// The most bytes of a number that is read; a longer one can only be skipped.
+  /// The most bytes of a number; a longer number can only be skipped.
   private static let mostDigits = 512
 
-  /// Reads a whole number, also one that is written with a fraction or an exponent, such as `2e3`.
+  /// Reads a whole number, also if it has a fraction or an exponent, such as `2e3`.
   public mutating func int64() throws(JSONError) -> Int64 {
     skipSpace()
     let start = position
@@ -78,7 +78,7 @@ extension JSONReader {
     return value
   }
 
-  /// Moves over a number, and gives back where it is written.
+  /// Skips a number, and returns its range.
   mutating func number() throws(JSONError) -> Range<Int> {
     let start = position
     if next == UInt8(ascii: "-") { position += 1 }
@@ -99,7 +99,7 @@ extension JSONReader {
     return start..<position
   }
 
-  /// Moves over digits; false if there is none.
+  /// Skips digits; returns false if there is none.
   private mutating func digits() -> Bool {
     let start = position
     while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }

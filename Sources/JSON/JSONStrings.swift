@@ -8,7 +8,7 @@ extension JSONReader {
     return wordText
   }
 
-  /// Moves over a string and keeps its bytes for ``keyIs(_:)``.
+  /// Skips a string and keeps its bytes for ``keyIs(_:)``.
   @usableFromInline
   mutating func readWord() throws(JSONError) {
     let start = position
@@ -42,7 +42,7 @@ extension JSONReader {
     do { _ = try UTF8Span(validating: Span(_unsafeBytes: text)) } catch { throw self.error(.malformed, at: start) }
   }
 
-  /// Reads a word of an enum for ``keyIs(_:)``; gives back where it begins.
+  /// Reads a word of an enum for ``keyIs(_:)``; returns the offset of its start.
   @inlinable
   public mutating func enumWord() throws(JSONError) -> Int {
     skipSpace()
@@ -51,7 +51,7 @@ extension JSONReader {
     return start
   }
 
-  /// Whether the last key or word is this one.
+  /// Whether the last key or word equals this word.
   @inlinable
   public func keyIs(_ name: StaticString) -> Bool {
     if isWordEscaped { return wordText == name.description }
@@ -60,7 +60,7 @@ extension JSONReader {
     return memcmp(base + word.lowerBound, name.utf8Start, count) == 0
   }
 
-  /// The name of the member at hand.
+  /// The name of the current member.
   public var keyText: String { wordText }
 
   // MARK: - Escapes
@@ -85,9 +85,9 @@ extension JSONReader {
     return String(decoding: resolved, as: UTF8.self)
   }
 
-  /// Checks the escape whose backslash is at an index, and gives back the index behind it.
+  /// Checks the escape whose backslash is at an index, and returns the index after it.
   ///
-  /// Half a surrogate pair is grammar, but no character: no text could hold it.
+  /// The grammar allows half a surrogate pair, but no text can hold it.
   private func skipEscape(at index: Int) throws(JSONError) -> Int {
     guard index + 1 < bytes.count else { throw error(.malformed, at: index) }
     switch bytes[index + 1] {
@@ -105,7 +105,7 @@ extension JSONReader {
     }
   }
 
-  /// The character of an escape that was checked, and the index behind it.
+  /// The character of a checked escape, and the index after it.
   private static func escaped(in text: UnsafeRawBufferPointer, at index: Int) -> (Unicode.Scalar, Int) {
     switch text[index + 1] {
     case UInt8(ascii: "b"): return ("\u{8}", index + 2)
@@ -123,7 +123,7 @@ extension JSONReader {
     }
   }
 
-  /// The code unit of `\u` and four hexadecimal digits; nil if that is not there.
+  /// The code unit of `\u` and four hexadecimal digits; nil if they are missing.
   private static func codeUnit(in text: UnsafeRawBufferPointer, at index: Int) -> UInt16? {
     guard index + 6 <= text.count, text[index] == UInt8(ascii: "\\"), text[index + 1] == UInt8(ascii: "u") else {
       return nil

@@ -1,24 +1,24 @@
-/// How a value is laid out as JSON text.
+/// The layout of a value as JSON text.
 public enum JSONLayout: Sendable {
-  /// A document of its own, indented.
+  /// An indented document.
   case document
   /// A line of a stream.
   case line
 }
 
-/// A value has a number that JSON cannot hold, such as infinity.
+/// The error of a value with a number that JSON cannot hold, such as infinity.
 public struct UnwritableNumber: Error, CustomStringConvertible {
   /// A description for a person.
   public var description: String { "a number is infinite or none" }
 }
 
 extension JSONWritable {
-  /// The value as JSON text, the same text for the same value.
+  /// Returns the value as JSON text; equal values have equal text.
   public func jsonText(_ layout: JSONLayout) throws(UnwritableNumber) -> String {
     String(decoding: try jsonBytes(layout), as: UTF8.self)
   }
 
-  /// The value as the bytes of JSON text.
+  /// Returns the value as the bytes of JSON text.
   public func jsonBytes(_ layout: JSONLayout = .line) throws(UnwritableNumber) -> [UInt8] {
     var json = JSONWriter()
     write(to: &json)
@@ -28,9 +28,9 @@ extension JSONWritable {
 }
 
 extension JSONReadable {
-  /// Reads one text of JSON with nothing behind it.
+  /// Reads one JSON text, after which nothing may follow.
   public init(jsonText: [UInt8], mostLevels: Int = JSONReader.mostLevels) throws(JSONError) {
-    // A typed error cannot leave `withUnsafeBytes` with its type, so it leaves as a value.
+    // `withUnsafeBytes` cannot rethrow a typed error, so the error leaves as a value.
     let outcome = jsonText.withUnsafeBytes { bytes -> Result<Self, JSONError> in
       do throws(JSONError) {
         var json = JSONReader(bytes, mostLevels: mostLevels)
@@ -45,7 +45,7 @@ extension JSONReadable {
   }
 }
 
-/// Lays out JSON without white space: a member or an element a line, two spaces a level.
+/// Indents JSON: a member or an element a line, two spaces a level.
 private func indented(_ json: [UInt8]) -> [UInt8] {
   var text: [UInt8] = []
   var level = 0
@@ -71,7 +71,7 @@ private func indented(_ json: [UInt8]) -> [UInt8] {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
       text.append(byte)
       level += 1
-      // An empty one has an empty line, as the encoder of Foundation writes it.
+      // An empty list or object has an empty line, as Foundation's encoder writes it.
       if json[index + 1] == byte + 2 { text.append(UInt8(ascii: "\n")) } else { newLine() }
     case UInt8(ascii: "}"), UInt8(ascii: "]"):
       level -= 1

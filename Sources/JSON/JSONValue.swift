@@ -1,26 +1,26 @@
-/// Any value of JSON, for a program that takes more than one type.
+/// Any JSON value, for a program that accepts more than one type.
 public enum JSONValue: Hashable, Sendable {
   /// `null`.
   case null
   /// `true` or `false`.
   case flag(Bool)
-  /// A number as it is written, of any size.
+  /// A number of any size, as its text.
   case number(String)
   /// A string.
   case text(String)
   /// The elements of a list.
   case list([JSONValue])
-  /// The members of an object in their order, also those of the same name.
+  /// The members of an object in their order, duplicates included.
   case object([Member])
 
-  /// A name in an object, and its value.
+  /// A member of an object: its name and its value.
   public struct Member: Hashable, Sendable {
     /// The name.
     public let name: String
     /// The value.
     public let value: JSONValue
 
-    /// A member of an object.
+    /// Makes a member.
     public init(name: String, value: JSONValue) {
       (self.name, self.value) = (name, value)
     }
@@ -67,7 +67,7 @@ extension JSONValue: JSONReadable, JSONWritable {
     }
   }
 
-  /// The first member of a name; nil if there is none, and for a value that is no object.
+  /// The first member of a name; nil if there is none, or if the value is no object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value

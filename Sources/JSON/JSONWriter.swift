@@ -2,15 +2,15 @@ import Glibc
 
 /// Appends JSON to bytes, without white space.
 ///
-/// The caller opens and closes what it writes, in order; commas are the writer's business. Names of a type's members are
-/// written in byte order, so that the same value always is the same text.
+/// The caller opens and closes objects and lists in order; the writer adds the commas. Members of a type are written in
+/// byte order of their names, so that equal values have equal text.
 public struct JSONWriter {
-  /// The bytes that are written so far.
+  /// The bytes written so far.
   public var bytes: [UInt8]
-  /// Whether a number was met that JSON cannot hold, such as infinity.
+  /// Whether the caller wrote a number that JSON cannot hold, such as infinity.
   public private(set) var hasUnwritable = false
 
-  /// A writer that appends to bytes.
+  /// Makes a writer that appends to bytes.
   public init(_ bytes: [UInt8] = []) {
     self.bytes = bytes
   }
@@ -36,11 +36,11 @@ public struct JSONWriter {
   /// Begins an element of a list.
   @inlinable
   public mutating func nextElement() {
-    // No value ends in an open bracket: a string ends in its quote.
+    // No value ends with an open bracket: a string ends with its quote.
     if bytes.last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
   }
 
-  /// Writes the name of the next member, which needs no escapes.
+  /// Writes the name of the next member, which must need no escapes.
   @inlinable
   public mutating func name(_ name: StaticString) {
     if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
@@ -50,21 +50,21 @@ public struct JSONWriter {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// Writes the name of the next member, given as it is written: in quotes, with the colon.
+  /// Writes the name of the next member, given in quotes and with its colon.
   @inlinable
   public mutating func key(_ written: StaticString) {
     if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
     literal(written)
   }
 
-  /// Writes any name of a member.
+  /// Writes the name of a member, with escapes.
   public mutating func name(_ name: String) {
     if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
     string(name)
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// Writes a member; none when the value is nil.
+  /// Writes a member; writes nothing if the value is nil.
   @inlinable
   public mutating func member(_ name: StaticString, _ value: (some JSONWritable)?) {
     guard let value else { return }
@@ -74,7 +74,7 @@ public struct JSONWriter {
 
   // MARK: - Scalars
 
-  /// Writes bytes that are JSON already.
+  /// Writes bytes that are already JSON.
   @inlinable
   public mutating func literal(_ text: StaticString) {
     bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -94,13 +94,13 @@ public struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a text needs no escapes; looks at eight bytes at once.
+  /// Whether a text needs no escapes; checks eight bytes at once.
   private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var index = 0
     while index + 8 <= text.count {
       let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      // A byte that is zero, or below 0x20, borrows from its highest bit.
+      // The subtraction sets the highest bit of a byte that is 0, or that is below 0x20 in `word`.
       let quotes = word ^ (ones &* 0x22)
       let slashes = word ^ (ones &* 0x5C)
       let found = ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes) | ((word &- ones &* 0x20) & ~word)
@@ -142,7 +142,7 @@ public struct JSONWriter {
     }
   }
 
-  /// Writes a number: a whole one without its fraction.
+  /// Writes a number; a whole number without its fraction.
   public mutating func double(_ value: Double) {
     guard value.isFinite else {
       hasUnwritable = true
@@ -152,7 +152,7 @@ public struct JSONWriter {
     bytes.append(contentsOf: text.suffix(2).elementsEqual(".0".utf8) ? text.dropLast(2) : text[...])
   }
 
-  /// Takes back all that was written since there were so many bytes.
+  /// Removes all bytes after the first `count`.
   public mutating func truncate(to count: Int) {
     bytes.removeSubrange(count...)
     hasUnwritable = false

@@ -1,7 +1,7 @@
 extension String {
   /// Whether the text is a well-known name of a bus (D-Bus specification, "Bus names").
   ///
-  /// Here and not by sd-bus(3), because the command checks files and has no libsystemd.
+  /// Does not use sd-bus(3), because the command checks files and has no libsystemd.
   public var isBusName: Bool {
     let elements = split(separator: ".", omittingEmptySubsequences: false)
     return elements.count > 1 && utf8.count <= 255

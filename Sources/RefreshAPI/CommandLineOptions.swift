@@ -1,7 +1,7 @@
-/// The options of a program's command line, one after the other: `--name`, `--name VALUE` or `--name=VALUE`.
+/// Reads the options of a program's command line in order: `--name`, `--name VALUE` or `--name=VALUE`.
 ///
-/// The parser is hand-written, because swift-argument-parser would stay in the memory of programs that run for long,
-/// for a handful of options.
+/// The parser is hand-written, because swift-argument-parser would stay in the memory of long-running programs for a few
+/// options.
 public struct CommandLineOptions {
   private let program: String
   private var words: ArraySlice<String>
@@ -9,12 +9,12 @@ public struct CommandLineOptions {
   private var name = ""
   private var given: String?
 
-  /// Begins to read; `arguments[0]` is the program's name as it was called, and `program` the one for messages.
+  /// Starts to read; `arguments[0]` is the program's name as called, and `program` is its name in messages.
   public init(_ arguments: [String], of program: String) {
     (self.program, words) = (program, arguments.dropFirst())
   }
 
-  /// The name of the next option, or nil after the last one.
+  /// The name of the next option; nil after the last option.
   public mutating func next() throws(ServiceError) -> String? {
     if given != nil { throw mistake("cannot use a value with \(name)") }
     guard let next = words.popFirst() else { return nil }
@@ -32,7 +32,7 @@ public struct CommandLineOptions {
     return value
   }
 
-  /// The mistake of an option that the program does not have.
+  /// The error for an option that the program does not have.
   public var unknown: ServiceError { mistake("cannot use the argument \(word)") }
 
   private func mistake(_ text: String) -> ServiceError { ServiceError(.usage, "\(text); see \(program) --help") }

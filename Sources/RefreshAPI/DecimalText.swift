@@ -6,7 +6,7 @@ struct DecimalText: Equatable {
 
   let text: String
 
-  /// Reads a number that keeps to the grammar; nil for one with more digits or a larger exponent than people write.
+  /// Reads a number that follows the grammar; nil if it has too many digits or too large an exponent.
   init?(_ number: String) {
     let parts = number.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
     guard let mantissa = parts.first, var exponent = parts.count > 1 ? Int(String(parts[1]) ?? "") : 0 else {

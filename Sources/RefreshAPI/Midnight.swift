@@ -1,10 +1,10 @@
 import Glibc
 
-/// The end of the day where a person is.
+/// The end of the day in the local time zone.
 public enum Midnight {
   /// The next local midnight after a time, both in microseconds since 1970; the first hour of a day may lack it.
   ///
-  /// The zone is that of this process, as it is now.
+  /// The zone is the current time zone of this process.
   public static func next(after microseconds: Int64) -> Int64 {
     tzset()
     var seconds = time_t(microseconds / 1_000_000)

@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-  /// Whether it can be in a text for people: no control character, no line break and no noncharacter.
+  /// Whether it may be in a text for people: no control character, no line break and no noncharacter.
   public var isText: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: false
@@ -7,8 +7,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether it can be told to an app, and shows as what it is: it moves no cursor, breaks no line and reverses no
-  /// text.
+  /// Whether it may be passed to an app and shown as it is: it moves no cursor, breaks no line and reverses no text.
   ///
   /// systemd refuses an environment with a noncharacter. Of the invisible format characters only U+200D is allowed,
   /// which joins emoji.

@@ -1,21 +1,21 @@
 import JSON
 
-/// The payload of a push that was checked: a pure function of its text.
+/// The checked payload of a push: a pure function of its text.
 public struct PushPayload: Hashable, Sendable {
-  /// The most bytes of UTF-8 that a payload may have, as many as a push service takes.
+  /// The most bytes of a payload in UTF-8, as many as a push service accepts.
   public static let mostBytes = 4_096
   /// The most bytes of a content id, which becomes a variable of the environment.
   public static let mostContentIDBytes = 255
-  /// The most levels of lists and objects within each other.
+  /// The deepest nesting of lists and objects.
   private static let mostLevels = 32
 
-  /// The JSON text as it came; it is the app's own and belongs in no log.
+  /// The JSON text as it arrived; it is the app's own and belongs in no log.
   public let text: String
   /// The `content-id`, the number 42 as `42`; nil if there is none.
   public let contentID: String?
-  /// Whether it wakes the app (`aps.content-available`); else the attached processes are told, and that is all.
+  /// Whether the push starts a refresh (`aps.content-available`); otherwise only the attached processes receive it.
   public let isToWake: Bool
-  /// The alert for the user (`aps.alert`); nil if there is none, or none in a form that is known.
+  /// The alert for the user (`aps.alert`); nil if there is none, or none in a known form.
   public let alert: Alert?
 
   /// A text for the user, and its title.
@@ -26,9 +26,9 @@ public struct PushPayload: Hashable, Sendable {
     public let body: String
   }
 
-  /// Checks a payload.
+  /// Parses and checks a payload.
   ///
-  /// Throws what is wrong with it, in words that hold nothing of it.
+  /// Throws an error whose reason contains nothing of the payload.
   public init(_ text: String) throws(AppInterface.InvalidPayload) {
     guard text.utf8.count <= Self.mostBytes else {
       throw .init(
@@ -61,7 +61,7 @@ public struct PushPayload: Hashable, Sendable {
 
   /// The value of a name in an object; nil if there is none.
   ///
-  /// Readers differ in which of two equal names they take, so the app could see another value than refreshd.
+  /// Readers differ in their choice among equal names, so the app could see another value than refreshd.
   private static func value(
     of name: String, in members: [JSONValue.Member]
   ) throws(AppInterface.InvalidPayload) -> JSONValue? {
@@ -78,7 +78,7 @@ public struct PushPayload: Hashable, Sendable {
         problem: "cannot read content-id: it is neither a string nor a number that can be told in digits",
         remedy: #"Write for example "content-id": 42."#)
     }
-    // It becomes a variable, a field of the journal and a word on terminals.
+    // The id becomes an environment variable, a journal field and a word on terminals.
     guard (1...mostContentIDBytes).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isPrintable) else {
       throw .init(
         problem: "cannot take a content-id that is empty, longer than \(mostContentIDBytes) bytes or has control or "
@@ -87,9 +87,9 @@ public struct PushPayload: Hashable, Sendable {
     return text
   }
 
-  /// The alert as push services know it: a text, or an object with `title` and `body`.
+  /// The alert in the form of push services: a text, or an object with `title` and `body`.
   ///
-  /// An alert of another form is the app's own affair.
+  /// The app itself defines an alert of another form.
   private static func alert(_ aps: JSONValue) throws(AppInterface.InvalidPayload) -> Alert? {
     guard case .object(let members) = aps, let alert = try value(of: "alert", in: members) else { return nil }
     switch alert {
@@ -123,13 +123,13 @@ public struct PushPayload: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// The number in plain digits; nil for anything else, and for a number that has too many.
+  /// The number in plain digits; nil for any other value, or for a number with too many digits.
   fileprivate var decimal: DecimalText? {
     guard case .number(let digits) = self else { return nil }
     return DecimalText(digits)
   }
 
-  /// A text, or a number as people write it: 42.0 is `42`.
+  /// A text, or a number as people write it: `42` for 42.0.
   fileprivate var word: String? {
     if case .text(let text) = self { return text }
     return decimal?.text

@@ -4,7 +4,7 @@ public struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum ExitCode: Int32, Sendable {
     /// The command line is wrong.
     case usage = 64
-    /// The stored state is damaged; a person has to decide.
+    /// The stored state is damaged; a person must decide.
     case damaged = 65
     /// The machine lacks something that the service needs.
     case software = 70

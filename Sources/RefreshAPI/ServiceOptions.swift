@@ -2,7 +2,7 @@
 public struct ServiceOptions<Purpose> {
   /// The purpose of the start.
   public private(set) var purpose: Purpose
-  /// Whether it is for one user.
+  /// Whether the service serves one user.
   public private(set) var isOfUser = false
   /// The folder of the configuration; nil for the usual one.
   public private(set) var config: String?
@@ -14,7 +14,7 @@ public struct ServiceOptions<Purpose> {
   /// Reads the command line of `program`; `arguments[0]` is its name as it was called.
   ///
   /// - Parameters:
-  ///   - usual: the purpose unless an option names another.
+  ///   - usual: the purpose without an option that names another.
   ///   - others: the other purposes, by their options.
   public init(
     _ arguments: [String], of program: String, _ usual: Purpose, _ others: [String: Purpose]

@@ -23,7 +23,7 @@ public struct SocketPath: Hashable, Sendable {
     self.daemon = daemon
   }
 
-  /// The socket that was named, else `$REFRESH_SOCKET`, else the user's if it is there, else the system's.
+  /// The named socket, else `$REFRESH_SOCKET`, else the user's socket if it exists, else the system's.
   public static func find(
     named: String?, environment: (String) -> String?, exists: (String) -> Bool
   ) -> SocketPath {
@@ -43,13 +43,13 @@ public struct SocketPath: Hashable, Sendable {
     SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
   }
 
-  /// The socket that ``find(named:environment:exists:)`` means for this process, here and now.
+  /// Finds the socket for this process, in its present environment.
   public static func find(named: String?) -> SocketPath {
     find(
       named: named, environment: { getenv($0).map { String(cString: $0) } }, exists: { access($0, F_OK) == 0 })
   }
 
-  /// How to start the daemon that would answer there.
+  /// The command that starts the daemon of this socket.
   public var remedy: String {
     switch daemon {
     case .named: "start it with `refreshd --config DIR --socket \(path)`"

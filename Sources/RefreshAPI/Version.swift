@@ -1,2 +1,2 @@
-/// The version of daemon, command and library alike: the only place that says it.
+/// The version of the daemon, the command and the library; it is written only here.
 public let refreshdVersion = "0.1.0"

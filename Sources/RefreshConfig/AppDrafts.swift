@@ -1,11 +1,11 @@
 extension Configuration {
   /// The mistakes and warnings that a file of `apps.d` would add to a configuration; writes nothing.
   ///
-  /// The file is read with the limits and defaults in force, and beside the other apps, whose ids it must not have.
+  /// The file is read with the limits and defaults in force and beside the other apps, whose ids it must not have.
   ///
   /// - Parameters:
   ///   - text: the text of the file.
-  ///   - name: the name of the file, with `.toml`; it takes the place of a file that has this name already.
+  /// - name: the name of the file, with `.toml`; the file replaces an existing file of this name.
   public static func problems(
     addedBy text: String, named name: String, to sources: ConfigurationSources, as reader: Reader
   ) -> [Problem] {
@@ -19,10 +19,10 @@ extension Configuration {
 }
 
 extension ConfigurationSources {
-  /// The `apps.d` of the strongest directory, where a person's own files are; nil for no directory.
+  /// The `apps.d` of the strongest directory, for a person's own files; nil without directories.
   public var appsFolder: String? { directories.last.map { "\($0)/apps.d" } }
 
-  /// The path of the file of `apps.d` in force that has a name; nil for none.
+  /// The path of the file of `apps.d` in force with a name; nil for none.
   public func appFile(named name: String) -> String? {
     var problems: [Problem] = []
     return appFiles(&problems).first { $0.name == name }?.path

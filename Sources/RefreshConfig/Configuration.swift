@@ -13,13 +13,13 @@ public struct Configuration: Hashable, Sendable {
   public var sessions: SessionSource
   /// The launcher of tasks.
   public var launcher: LauncherChoice
-  /// The settings of `[transfers]` that are not among the limits.
+  /// The settings of `[transfers]` outside the limits.
   public var transfers: TransferSettings
-  /// The mistakes in the files of the apps that are held; none in a configuration that was read as a whole.
+  /// The mistakes in the files of held apps; none in a configuration that was read without mistakes.
   public var held: [Problem]
-  /// The files that cannot be read and of which nothing says which apps they are of; their mistakes are in ``held``.
+  /// The unreadable files whose apps are unknown; ``held`` has their mistakes.
   public var unnamed: [UnnamedFile] = []
-  /// Whether the bridge's `push.toml` names sources, or has mistakes, for which the bridge does not run.
+  /// Whether the bridge's `push.toml` names sources, or has mistakes, which keep the bridge from running.
   public var namesPushSources = false
 
   /// Makes a configuration; `apps` are sorted by id.
@@ -56,13 +56,13 @@ public enum SessionSource: String, Hashable, Sendable, CaseIterable {
 
 /// The configuration of one app: its file, checked and completed by `[defaults]`.
 public struct AppConfiguration: Hashable, Sendable {
-  /// The settings that apps of one owner often have in common.
+  /// The settings that apps of one owner often share.
   struct Settings: Hashable, Sendable {
     var owner: Owner
     var policy: Policy
-    /// The command that runs when the data is stale, in a list of one that many apps may share; empty for none.
+    /// The command that runs when the data is stale, in an array that apps may share; empty for none.
     var staleCommands: [Command] = []
-    /// The command that runs when a due refresh waits too long, likewise.
+    /// The command that runs when a due refresh is held too long, in such an array.
     var heldCommands: [Command] = []
     /// The command that must succeed before a refresh starts, likewise.
     var whenCommands: [Command] = []
@@ -72,13 +72,13 @@ public struct AppConfiguration: Hashable, Sendable {
     var sandbox: [SandboxProperty] = []
     /// The directory of the file.
     var folder: String
-    /// Whether all texts of the files are known to be ASCII.
+    /// Whether all texts of the files are ASCII.
     var isASCII = false
   }
 
-  /// The names that the app's file gives, where they do not follow from the id.
+  /// The names in the app's file, if they do not follow from the id.
   struct Names: Hashable, Sendable {
-    /// The name in the file; nil if the file has none.
+    /// The `name` in the file; nil if the file has none.
     var ofApp: String?
     /// The name of the file; nil if it is the id and `.toml`.
     var ofFile: String?
@@ -107,18 +107,18 @@ public struct AppConfiguration: Hashable, Sendable {
   public var onHeld: Command? { settings.value.heldCommands.first }
   /// The command that must succeed before a refresh starts; nil for none.
   public var when: Command? { settings.value.whenCommands.first }
-  /// The folders that are watched for the app, as its file names them and with their whole paths.
+  /// The app's watched folders, as its file names them and with their full paths.
   public var watchedFolders: [(name: String, path: String)] {
     policy.watch.map { (name: $0, path: owner.path(of: $0)) }
   }
   /// The commands and the ping for the end of a refresh.
   public var ends: EndRules { settings.value.ends?.value ?? EndRules() }
-  /// How the app is found on its user's desktops.
+  /// The rules for the app on its user's desktops.
   public var desktop: DesktopRules { settings.value.desktop }
   /// The restrictions on all commands, as properties of their units; empty for none.
   public var sandbox: [SandboxProperty] { settings.value.sandbox }
 
-  /// Whether all texts of the app's files are known to be ASCII, so that such apps are equal only if their bytes are.
+  /// Whether all texts of the app's files are ASCII, so that equal apps have equal bytes.
   public var isASCII: Bool { settings.value.isASCII }
 
   /// The name for people: `name` of the file, else the last element of the id.
@@ -146,7 +146,7 @@ public struct AppConfiguration: Hashable, Sendable {
 ///
 /// It runs without a shell, unless the file asks for one.
 public struct Command: Hashable, Sendable {
-  /// Where and as what a command runs, which most commands leave open and many others have in common.
+  /// The directory, environment, group and built-in task of a command: most commands set none, and many share theirs.
   struct ExecSettings: Hashable, Sendable {
     var directory: String?
     var environment: [String] = []
@@ -169,7 +169,7 @@ public struct Command: Hashable, Sendable {
   /// The built-in task that the command performs; nil for any other command.
   public var builtIn: BuiltIn? { execSettings?.value.builtIn }
 
-  /// Makes a command of its parts.
+  /// Makes a command from its parts.
   public init(
     arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil,
     builtIn: BuiltIn? = nil
@@ -182,27 +182,27 @@ public struct Command: Hashable, Sendable {
     (self.arguments, self.execSettings) = (arguments, execSettings)
   }
 
-  /// The file that the command fetches within the refresh (`http`); nil for any other command.
+  /// The file that the command fetches during the refresh (`http`); nil for any other command.
   public var fetch: RemoteFile? {
     if case .fetch(let file, _) = builtIn?.work { file } else { nil }
   }
 
-  /// The file that the command has downloaded in the background (`transfer`); nil for any other command.
+  /// The file that the command downloads in the background (`transfer`); nil for any other command.
   public var download: RemoteFile? {
     if case .download(let file, _) = builtIn?.work { file } else { nil }
   }
 
-  /// The replication that the command asks CouchDB for (`replicate`); nil for any other command.
+  /// The replication that the command requests from CouchDB (`replicate`); nil for any other command.
   public var replication: Replication? {
     if case .replicate(let replication) = builtIn?.work { replication } else { nil }
   }
 
-  /// The task if it has an app on the session bus refresh itself (`activate`).
+  /// The app that the command activates on the session bus (`activate`); nil for any other command.
   public var activation: ActivatedApp? {
     if case .activate(let app) = builtIn?.work { app } else { nil }
   }
 
-  /// The task if it starts a unit of systemd (`unit`).
+  /// The unit of systemd that the command starts (`unit`); nil for any other command.
   public var unit: ServiceUnit? {
     if case .unit(let task) = builtIn?.work { task } else { nil }
   }

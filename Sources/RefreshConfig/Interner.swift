@@ -1,12 +1,12 @@
 import RefreshEngine
 
-/// Keeps one copy of each value that several apps of a configuration have in common.
+/// Keeps one copy of each value that several apps of a configuration share.
 ///
 /// A thousand apps often have the same settings, tasks, environment and directory. Equal values share one buffer or box.
 struct Interner {
-  /// Whether values are left as they are.
+  /// Whether values stay as they are.
   ///
-  /// Texts that are equal to Swift may differ in their bytes ("é" has two forms), and so name different files. Only ASCII
+  /// Texts that are equal in Swift may differ in their bytes ("é" has two forms), and name different files. Only ASCII
   /// texts are equal exactly if their bytes are.
   var isOff = false
   private var texts: Set<String> = []
@@ -27,7 +27,7 @@ struct Interner {
   mutating func intern(_ value: AppConfiguration.Settings) -> Boxed<AppConfiguration.Settings> {
     isOff ? Boxed(value) : settings.insert(Boxed(value)).memberAfterInsert
   }
-  /// The box of the execSettings; nil for those that leave everything open.
+  /// The box of the settings; nil if none is set.
   mutating func intern(_ value: Command.ExecSettings) -> Boxed<Command.ExecSettings>? {
     if value == Command.ExecSettings() { return nil }
     return isOff ? Boxed(value) : execSettings.insert(Boxed(value)).memberAfterInsert

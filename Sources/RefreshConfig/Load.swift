@@ -1,10 +1,10 @@
 import RefreshEngine
 
 extension Configuration {
-  /// Reads a configuration, whole or not at all.
+  /// Reads a complete configuration, or throws every mistake.
   ///
-  /// The result depends only on the files, the users, groups and programs of the machine, and the reader. A call
-  /// finds every mistake of every file; a single mistake refuses the configuration, so that the old one stays in force.
+  /// The result depends only on the files, the machine's users, groups and programs, and the reader. A single mistake
+  /// refuses the configuration, so that the old one stays in force.
   public static func load(
     from sources: ConfigurationSources, as reader: Reader
   ) throws(ConfigurationError) -> Configuration {
@@ -14,10 +14,10 @@ extension Configuration {
     return files.configuration
   }
 
-  /// Reads a configuration for a daemon that has none in force yet: a mistake in an app's file holds that app only.
+  /// Reads a configuration for a daemon without one in force: a mistake in an app's file holds that app only.
   ///
-  /// A missing program, an unmounted home or an unknown owner then costs nobody else a refresh. A mistake in
-  /// `refreshd.toml` or in a directory still refuses the configuration, because it is about every app.
+  /// So a missing program, an unmounted home or an unknown owner costs no other app a refresh. A mistake in `refreshd.toml`
+  /// or in a directory still refuses the configuration, because it concerns every app.
   public static func loadAtStart(
     from sources: ConfigurationSources, as reader: Reader
   ) throws(ConfigurationError) -> Configuration {
@@ -35,20 +35,20 @@ private struct ReadFiles {
   private(set) var problemsOfApps: [Problem] = []
   private var apps: [AppID: AppConfiguration] = [:]
   private var unnamed: [UnnamedFile] = []
-  /// Where each app has its id, for the message about a second one.
+  /// The place of each app's id, for the message about a second one.
   private var locations: [AppID: String] = [:]
   /// The app that guards each unit, by its description.
   private var guards: [String: AppID] = [:]
   private let context: LoadContext
-  /// Whether `push.toml` has sources, or mistakes; only the bridge says which.
+  /// Whether `push.toml` has sources, or mistakes, which only the bridge reports.
   private var namesPushSources = false
-  /// Whether a file went away between the list and its turn.
+  /// Whether a file was removed after it was listed.
   private var hasLostFile = false
 
-  /// How often the files are listed while each time one goes away.
+  /// How often the files are listed again if a file was removed meanwhile.
   private static let mostLists = 5
 
-  /// Reads the files; anew if one went away meanwhile, which is no mistake of the configuration.
+  /// Reads the files; again if a file was removed meanwhile, which is no mistake of the configuration.
   static func read(_ sources: ConfigurationSources, _ reader: Reader) -> ReadFiles {
     for _ in 1..<mostLists {
       let files = ReadFiles(sources, reader)
@@ -95,7 +95,7 @@ private struct ReadFiles {
     unnamed.append(UnnamedFile(policy: policy, folder: context.interner.intern(file.folder), name: file.name))
   }
 
-  /// The configuration, with the apps held whose files have mistakes.
+  /// The configuration, in which the apps whose files have mistakes are held.
   var configuration: Configuration {
     var configuration = Configuration(
       limits: context.limits, apps: apps.values.sorted { $0.id < $1.id }, sessions: context.sessions,
@@ -105,7 +105,7 @@ private struct ReadFiles {
     return configuration
   }
 
-  /// Holds two apps that guard one unit: each would start what the other has stopped.
+  /// Holds two apps that guard the same unit: each would start the unit that the other has stopped.
   private mutating func refuseSecondGuard(_ app: AppConfiguration) {
     guard let unit = app.policy.guarded, app.policy.unusable == nil else { return }
     guard let first = guards[unit.description].flatMap({ apps[$0] }) else { return guards[unit.description] = app.id }

@@ -11,7 +11,7 @@ final class LoadContext {
   var sessions = SessionSource.none
   var launcher = LauncherChoice.auto
   var transfers = TransferSettings()
-  /// The path of `refreshd.toml`; its name while it is missing.
+  /// The path of `refreshd.toml`, or its name if it is missing.
   private(set) var mainFile = "refreshd.toml"
   /// The keys of `refreshd.toml`, each with its mistake in an app's file.
   private(set) var mainKeys: [String: Unreadable] = [:]
@@ -63,7 +63,7 @@ final class LoadContext {
         "cannot find a user \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/passwd")
     case .silent: throw .unanswered("the user \(quoted(text))")
     }
-    // systemd looks them up itself, and another launcher is not known before the start.
+    // systemd looks them up itself; another launcher is unknown before the start.
     if owner.groups == nil, launcher == .spawn { throw .unanswered("the groups of \(quoted(text))") }
     guard owner.uid == reader.uid || reader.canChangeUser else {
       throw Unreadable(
@@ -74,7 +74,7 @@ final class LoadContext {
     return owner
   }
 
-  /// Checks that the user database knows or denies the daemon's own user, to whom apps without `owner` belong.
+  /// Checks that the user database answers about the daemon's own user, who owns the apps without `owner`.
   func checkOwnUser() throws(Unreadable) {
     if case .silent = users.user("\(reader.uid)") { throw .unanswered("the user \(reader.uid)") }
   }
@@ -97,14 +97,14 @@ final class LoadContext {
     return gid
   }
 
-  /// The command that runs when the data is stale or a refresh waits too long, in a list of one; empty for none.
+  /// The command for stale data or a held refresh, in a list of one; empty for none.
   func notifyCommands(
     _ arguments: [String]?, after span: Duration?, _ settings: ConfigurationSettings, _ owner: Owner
   ) -> [Command] {
     span == nil ? [] : ownCommands(arguments, settings, owner)
   }
 
-  /// A command of the app's file that is no task, in a list of one; empty for none.
+  /// A command of the app's file besides its tasks, in a list of one; empty for none.
   func ownCommands(_ arguments: [String]?, _ settings: ConfigurationSettings, _ owner: Owner) -> [Command] {
     guard let arguments else { return [] }
     return interner.intern([command(arguments, in: settings.context, settings, owner)])
@@ -130,7 +130,7 @@ final class LoadContext {
 }
 
 extension Unreadable {
-  /// The user database, such as a directory server, has not said anything about a user or a group.
+  /// The mistake if the user database, such as a directory server, does not answer about a user or a group.
   fileprivate static func unanswered(_ subject: String) -> Unreadable {
     Unreadable(
       "cannot look up \(subject): the user database has not answered for \(Patience.bound.components.seconds) s",

@@ -10,10 +10,10 @@ public final class Owner: Hashable, Sendable {
   public let name: String
   /// The user's home directory.
   public let home: String
-  /// All groups of the user, the own one included, as initgroups(3) sets them; nil if the user database did not answer.
+  /// All groups of the user, including the own group, as by initgroups(3); nil if the user database did not answer.
   public let groups: [UInt32]?
 
-  /// Makes an owner of its parts.
+  /// Makes an owner from its parts.
   public init(uid: UInt32, gid: UInt32, name: String, home: String, groups: [UInt32]? = []) {
     self.uid = uid
     self.gid = gid
@@ -22,7 +22,7 @@ public final class Owner: Hashable, Sendable {
     self.groups = groups
   }
 
-  /// The absolute path of one that may begin with `~/`.
+  /// The absolute path for a path that may begin with `~/`.
   func path(of written: String) -> String {
     written.hasPrefix("~/") ? home + written.dropFirst(1) : written
   }

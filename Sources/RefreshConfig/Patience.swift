@@ -3,12 +3,12 @@ import CLinux
 import Synchronization
 import Threads
 
-/// Questions to the machine that may never be answered: to a directory server about users, to a dead mount about a path.
+/// Bounded questions to the machine: to a directory server about users, to a dead mount about a path.
 ///
-/// Each is asked on a thread of its own, which is given up when the answer does not come. Nobody asks about a subject
-/// again while an earlier question about it is open, so that a daemon that looks again and again keeps few threads.
+/// Each is asked on its own thread, which is given up if the answer does not come. A subject with an open question is not
+/// asked about again, so that a daemon that looks again and again keeps few threads.
 enum Patience {
-  /// How long an answer may take, and how long once several others do not come.
+  /// How long an answer may take, and how long it may take once several answers are missing.
   static let bound = Duration.seconds(2)
   private static let shortBound = Duration.milliseconds(200)
   private static let fewOpen = 3
@@ -16,9 +16,9 @@ enum Patience {
   private static let mostOpen = 16
   private static let open = Mutex<Set<String>>([])
 
-  /// Asks a question; nil if it is not answered in time, or the machine has no thread to ask it on.
+  /// Asks a question; nil if the answer does not come in time, or no thread is left.
   ///
-  /// - Parameter subject: what the question is about; an open question about it stands for all others.
+  /// - Parameter subject: the subject of the question, which may have one open question only.
   static func ask<Answer: Sendable>(
     about subject: String, _ question: @escaping @Sendable () -> Answer
   ) -> Answer? {
@@ -42,7 +42,7 @@ private final class Asked<Answer: Sendable>: Sendable {
 
   private let question: @Sendable () -> Answer
   private let reply = Mutex(Reply())
-  /// Posted once, when the answer is there.
+  /// Posted once, when the answer has come.
   private nonisolated(unsafe) let arrival: UnsafeMutablePointer<sem_t> = .allocate(capacity: 1)
 
   init(_ question: @escaping @Sendable () -> Answer) {
@@ -55,7 +55,7 @@ private final class Asked<Answer: Sendable>: Sendable {
     arrival.deallocate()
   }
 
-  /// Asks on a thread of its own; false if there is none.
+  /// Asks on its own thread; false if no thread is left.
   func start() -> Bool { DetachedThread.begin { [self] in ask() } == 0 }
 
   /// Waits for the answer; nil if it does not come in time.
@@ -72,7 +72,7 @@ private final class Asked<Answer: Sendable>: Sendable {
     return reply.withLock { $0.answer }
   }
 
-  /// Calls back when the answer comes after all; at once if it has come.
+  /// Calls back when a late answer comes; at once if it has come.
   func whenLate(_ onLate: @escaping @Sendable () -> Void) {
     let isAnswered = reply.withLock {
       $0.onLate = onLate

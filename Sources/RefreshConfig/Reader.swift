@@ -6,20 +6,20 @@ public struct Reader: Sendable {
   public let uid: UInt32
   /// Whether the reader is a user's daemon (`--user`), which runs only that user's apps.
   public let isUserDaemon: Bool
-  /// Whether an absolute path is that of a program.
+  /// Whether an absolute path leads to a program.
   let isProgram: @Sendable (String) -> Bool
-  /// The directories that only the daemon sees.
+  /// The directories that only the daemon can see.
   let privateFolders: [String]
   /// The paths where `refresh-worker` may be, in the order of preference.
   let workers: [String]
 
-  /// Describes the daemon that the configuration is for.
+  /// Describes the daemon for which the configuration is read.
   ///
   /// - Parameters:
   ///   - uid: the user that the daemon runs as, by default this process's.
-  ///   - isProgram: whether a path is that of a program, by default whether it is an executable file. A test can replace
-  ///     it to check examples whose programs are not installed.
-  ///   - privateFolders: the directories that only the daemon sees.
+  /// - isProgram: whether a path leads to a program; by default whether it is an executable file. A test can replace it to
+  ///   check examples whose programs are not installed.
+  /// - privateFolders: the directories that only the daemon can see.
   ///   - workers: the paths where `refresh-worker` may be, in the order of preference.
   public init(
     uid: UInt32 = geteuid(), isUserDaemon: Bool = false,
@@ -36,11 +36,10 @@ public struct Reader: Sendable {
   /// Whether commands can run as users and groups other than the daemon's.
   var canChangeUser: Bool { uid == 0 && !isUserDaemon }
 
-  /// Whether the path is that of a file that this process may execute.
+  /// Whether the path leads to a file that this process may execute.
   ///
-  /// For root, any execute bit counts.
-  ///
-  /// Root without CAP_DAC_OVERRIDE may not execute a file that only its owner may, but the task runs as the owner.
+  /// For root, any execute bit counts. Root without CAP_DAC_OVERRIDE may not execute a file that only its owner may, but
+  /// the task runs as the owner.
   @Sendable public static func isExecutableFile(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The ways in which a configuration shows its secrets to others: on the network, or in a file that they may read.
+/// Warns of secrets that others may read: on the network, or in a file.
 ///
 /// They are no mistakes, because a network may be trusted.
 struct SecretWarnings {
   private(set) var warnings: [Problem] = []
 
-  /// Looks at the built-in tasks of the apps.
+  /// Checks the built-in tasks of the apps.
   mutating func look(at configuration: Configuration) {
-    // The ping of `[defaults]` is the same for many apps, and one mistake.
+    // Many apps may share the ping of `[defaults]`, which is one mistake.
     var filesOfPings: Set<String> = []
     for app in configuration.apps {
       let file = app.ends.pingFile ?? app.file
@@ -27,7 +27,7 @@ struct SecretWarnings {
     }
   }
 
-  /// Looks at the three servers of a replication; the CouchDB that does the work is sent the logins of both databases.
+  /// Checks the three servers of a replication; the CouchDB that does the work gets the logins of both databases.
   private mutating func look(at replication: Replication, in file: String) {
     let peers = [
       ("source", replication.source), ("target", replication.target), ("server", replication.server),
@@ -47,7 +47,7 @@ struct SecretWarnings {
     }
   }
 
-  /// Looks at the sources of `push.toml`.
+  /// Checks the sources of `push.toml`.
   mutating func look(at push: PushConfiguration, in file: String) {
     for source in push.sources {
       switch source {
@@ -72,7 +72,7 @@ struct SecretWarnings {
     }
   }
 
-  /// Looks at the secrets that go to a URL and that stand in it.
+  /// Checks the secrets that are sent to a URL or contained in it.
   private mutating func look(at text: String, _ secret: String?, key: String = "url", in file: String) {
     let url: HTTPURL
     do throws(Unreadable) { url = try HTTPURL(text) } catch { return }
@@ -89,7 +89,7 @@ struct SecretWarnings {
     }
   }
 
-  /// Looks at the mode of a file with secrets; a name without a slash is a credential, which systemd protects.
+  /// Checks the mode of a file with secrets; a name without a slash is a credential, which systemd protects.
   private mutating func look(at path: String?, _ key: String, forbidden: mode_t, in file: String) {
     guard let path, path.hasPrefix("/"), let mode = Self.mode(of: path), mode & forbidden != 0 else { return }
     warn(
@@ -97,7 +97,7 @@ struct SecretWarnings {
       remedy: "take that from it with chmod \(forbidden & 0o070 == 0 ? "o-rwx" : "go-rwx")")
   }
 
-  /// The mode of a file; nil if it has none, or its file system does not answer.
+  /// The mode of a file; nil if it does not exist, or its file system does not answer.
   private static func mode(of path: String) -> mode_t? {
     let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
     let mode = Patience.ask(about: "files in \(folder)/") {

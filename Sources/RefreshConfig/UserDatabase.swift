@@ -2,7 +2,7 @@
 
 /// The users and groups of this machine, each looked up once per load.
 ///
-/// A lookup may ask a directory server (nsswitch.conf(5)), so each is a question that may not be answered.
+/// A lookup may ask a directory server (nsswitch.conf(5)), which may never answer.
 final class UserDatabase {
   /// The answer to a question about a user or a group.
   enum Answer<Found> {
@@ -12,7 +12,7 @@ final class UserDatabase {
     case silent
   }
 
-  /// Whether apps may run as other users, whose groups are needed then.
+  /// Whether apps may run as other users, so that their groups are needed.
   private let readsGroups: Bool
   private var users: [String: Answer<Owner>] = [:]
   private var groups: [String: Answer<UInt32>] = [:]
@@ -93,7 +93,7 @@ final class UserDatabase {
     return Array(groups.prefix(Int(count)))
   }
 
-  /// Calls one of the `get…_r` functions with a buffer that grows until the entry fits (`getpwnam(3)`).
+  /// Calls a `get…_r` function with a buffer that grows until the entry fits (`getpwnam(3)`).
   private static func entry<Record, Made>(
     _ empty: Record,
     by lookUp: (

@@ -4,10 +4,10 @@ import RefreshEngine
 import Systemd
 import Varlink
 
-// The socket's interfaces: which method of the daemon serves which call, and whose apps a call may be about.
+// The socket's interfaces: the method for each call, and the apps that a caller may ask about.
 
 extension Daemon {
-  /// Serves the interfaces, on what the service manager handed over or on the path.
+  /// Serves the interfaces on the service manager's sockets, or on the path.
   func serve(on passed: [PassedDescriptor], _ reactor: any Reactor) throws {
     let service = ServiceInfo(
       vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "")
@@ -15,7 +15,7 @@ extension Daemon {
       service,
       interfaces: [
         appInterface, managerInterface, pushInterface, transfersInterface, sessionInterface, workerInterface,
-        // Has no method: a client reads there what the shared errors carry.
+        // It has no methods: clients read the parameters of the shared errors there.
         Interface(RefreshdInterface.self),
       ],
       bounds: bounds, reactor: reactor,
@@ -23,7 +23,7 @@ extension Daemon {
         limit: bounds.watchesPerUser, remedy: "Close a connection that watches, or watch more with one."))
     let origin = CallerOrigin(readsRoots: ports.settings.isUserDaemon, launcher: ports.launcher)
     server.confine = { origin.confinement(of: $0, $1) }
-    // A list of a thousand apps is a megabyte of small blocks, which would stay with an idle daemon.
+    // A list of a thousand apps takes a megabyte of small blocks, which an idle daemon would keep.
     server.afterLongReply = HeapMemory.trim
     life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
@@ -31,7 +31,7 @@ extension Daemon {
     let settings = ports.settings
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")
       .make(mode: settings.isUserDaemon ? 0o700 : 0o755)
-    // Everyone may connect to the system's daemon: who may ask what is decided for each call.
+    // Everyone may connect to the system's daemon: the rights are checked for each call.
     try server.listen(at: settings.socket, mode: settings.isUserDaemon ? 0o600 : 0o666)
   }
 
@@ -116,10 +116,10 @@ extension Daemon {
     return interface
   }
 
-  /// The server's bounds: a lease is a connection, and one user may have hundreds of apps.
+  /// The server's bounds: each lease is a connection, and one user may have hundreds of apps.
   ///
-  /// A message may have the bytes of as many pushes as one call may hand in, each as long as it may be, and twice that,
-  /// because JSON within JSON is escaped.
+  /// A message may be twice as long as the longest payloads of the most pushes in a call, because JSON within JSON is
+  /// escaped.
   ///
   /// There is always room for root, for the daemon's user and for the push bridge.
   private var bounds: Bounds {
@@ -134,7 +134,7 @@ extension Daemon {
     return bounds
   }
 
-  /// Whether the caller may ask about the daemon itself; else the call is answered.
+  /// Whether the caller may ask about the daemon itself; answers the call otherwise.
   func mayAll<Parameters>(_ call: Call<Parameters>) -> Bool {
     let isAllowed = core.access.mayAll(call.peer)
     if !isAllowed { call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy)) }
@@ -146,15 +146,15 @@ extension Daemon {
     core.configuration.apps.filter { core.access.may(peer, about: $0) }
   }
 
-  /// Whether there are apps that a caller may not ask about, true or nil; a task, a sandboxed app and the bridge are told of
-  /// none.
+  /// Whether there are apps that a caller may not ask about: true or nil; always nil for a task, a sandboxed app and the
+  /// bridge.
   func hasAppsOfOthers(than apps: [AppConfiguration], for peer: Peer) -> Bool? {
     core.access.maySeeOwn(peer) && apps.count < core.configuration.apps.count ? true : nil
   }
 
-  /// The app that a call is about, if the caller may ask about it; else the call is answered.
+  /// The app of a call, if the caller may ask about it; answers the call otherwise.
   ///
-  /// A caller who may not ask learns nothing about which apps there are.
+  /// A caller without the right does not learn which apps exist.
   func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
     let app = AppID(name).flatMap { core.configuration[$0] }
     if let app, core.access.may(call.peer, about: app) { return app }
@@ -166,8 +166,7 @@ extension Daemon {
     return nil
   }
 
-  /// The app that a call is about, if the caller may ask about it and it is one that can be refreshed, so that no guard
-  /// accepts what does nothing; else the call is answered.
+  /// The app of a call, if the caller may ask about it and it is no guard; answers the call otherwise.
   func refreshedApp<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
     guard let app = app(named: name, for: call) else { return nil }
     guard let unit = app.policy.guarded else { return app }

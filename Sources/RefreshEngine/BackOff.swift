@@ -1,6 +1,6 @@
 /// Exponential back-off: the wait doubles with each failure in a row, up to a longest wait.
 ///
-/// The jitter is the caller's: the engine adds a stable part for each app, a client adds a random one.
+/// The caller adds the jitter: the engine a stable part for each app, a client a random part.
 public struct BackOff: Hashable, Sendable {
   /// The wait after the first failure.
   public let first: Duration
@@ -17,7 +17,7 @@ public struct BackOff: Hashable, Sendable {
   /// Retries of transfers whose content was wrong: 1 min, doubled, because each try may move the whole file.
   public static let wrongContent = BackOff(first: .minutes(1), longest: .hours(5), mostFailures: 10)
 
-  /// Questions to the command of a condition of an app's own that has said no: 30 s, doubled up to 15 min.
+  /// Questions to a command that has said no to a condition of the app's own: 30 s, doubled up to 15 min.
   public static let questions = BackOff(first: .seconds(30), longest: .minutes(15), mostFailures: 6)
 
   /// The time that conditions must last before a guard returns its unit: 5 s, doubled up to 5 min.

@@ -7,7 +7,7 @@
 ///     let decision = engine.handle(.configured(Limits(), [todo: policy]), at: now)
 ///     // save decision.changed and decision.ended; perform decision.effects; arm a timer for engine.nextWake
 ///
-/// Time passes on every event: each first ends what is overdue, then takes the event, then starts what is ready.
+/// Every event first ends what is overdue, then is applied, and then starts what is ready.
 public struct Engine: Sendable {
   /// How often the daemon has started on its store: the first half of every new ``RefreshID``.
   public let start: UInt32
@@ -29,9 +29,9 @@ public struct Engine: Sendable {
   var isConfigured = false
   /// Whether the machine is going to sleep.
   var isSuspending = false
-  /// The tasks that have survived the previous daemon, by refresh, until the first configuration.
+  /// The tasks that survived the previous daemon, by refresh, until the first configuration.
   var survivors: [RefreshID: Set<Int>] = [:]
-  /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
+  /// When the machine last started or woke up, boot clock; nil if neither happened since the daemon began.
   var resumedAt: Instant?
   /// When the last app of the last backlog is due, boot clock; nil before the first backlog.
   var backlogUntil: Instant?
@@ -44,15 +44,15 @@ public struct Engine: Sendable {
   var running: [RefreshID: AppID] = [:]
   /// The running refreshes whose processes no signal ends; they hold no slot.
   var stuck: Set<RefreshID> = []
-  /// Whether `began` follows each start when it is performed; until then the deadline of the refresh does not run.
+  /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
   let awaitsBegin: Bool
-  /// How many refreshes that hold a slot are running of each user's apps, where any are.
+  /// How many running refreshes hold a slot, for each user with any.
   var runningOfUser: [UInt32: Int] = [:]
-  /// The apps whose verdict may change with a condition or a pause: held apps, and apps with pushes.
+  /// The apps to judge anew when a condition or a pause changes: held apps, guards, and apps with pushes below `high`.
   var held = AppFlags()
-  /// The apps that the user has opened since what is learnt of them was saved.
+  /// The apps that the user has opened since their learners were saved.
   var opened: Set<AppID> = []
-  /// The clock that the state of another boot was restored by, until it is set; else nil.
+  /// The clock by which the state of another boot was restored, until it is set; else nil.
   var lateClock: LateClock?
   /// The rest of a round through the apps, if one is under way.
   var round: Round?
@@ -60,12 +60,12 @@ public struct Engine: Sendable {
   var plansAny = false
   /// When the next night begins, or the next change of daylight saving before it, boot clock; nil while no app is planned.
   var nightAt: Instant?
-  /// Local time less boot time, in minutes, by which the plans in force were made; nil while no app is planned.
+  /// Local time less boot time, in minutes, on which the plans in force rely; nil while no app is planned.
   var planClock: Double?
   var agenda = Agenda()
   var queue = StartQueue()
   private var number: UInt32 = 0
-  /// From when until when to come back, nil for never; stored, because a computed property would copy the engine.
+  /// The window of the next `wokeUp`, nil for never; stored, because a computed property would copy the engine.
   public internal(set) var nextWake: Window?
   /// Whether any refresh or transfer runs; stored for the same reason.
   public private(set) var isBusy = false
@@ -84,7 +84,7 @@ public struct Engine: Sendable {
   ///   - learned: the saved learners of each app.
   ///   - transfers: the saved state of each transfer, in instants of this boot.
   ///   - pushes: the saved pushes of each app, in order of id, in instants of this boot.
-  ///   - lateClock: the clock that the state was restored by, after another boot; nil by default.
+  /// - lateClock: the clock by which the state was restored after another boot; nil by default.
   ///   - awaitsBegin: whether the driver handles `began` when it performs a start, because its store may be slow.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
@@ -111,7 +111,7 @@ public struct Engine: Sendable {
   ///
   /// - Parameters:
   ///   - event: what happened; see ``Event``.
-  ///   - now: the boot clock's time, not before that of the event before.
+  /// - now: the boot clock's time, not before the time of the last event.
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
     let zoneOffset = device.learnings.zoneOffset
@@ -136,7 +136,7 @@ public struct Engine: Sendable {
     return turn.decision
   }
 
-  /// The judgement about one app at one instant, boot clock.
+  /// The judgement about an app at an instant, boot clock.
   ///
   /// An unknown app is held as not configured.
   public func verdict(on id: AppID, at now: Instant) -> Verdict {
@@ -171,12 +171,12 @@ public struct Engine: Sendable {
     restartRound()
   }
 
-  /// The refresh that is due first of the app at an index.
+  /// The next due refresh of the app at an index.
   func due(_ index: AppIndex, at now: Instant) -> Due? {
     due(apps[index], apps.id(at: index), at: now)
   }
 
-  /// The refresh that is due first of an app.
+  /// The next due refresh of an app.
   func due(_ app: App, _ id: AppID, at now: Instant) -> Due? {
     guard app.policy?.guarded == nil else { return nil }
     let push = app.pushes.isEmpty ? nil : nextPush(of: app, at: now)?.earliest
@@ -184,7 +184,7 @@ public struct Engine: Sendable {
     return app.policy?.quiet.map { endingBefore($0, due) } ?? due
   }
 
-  /// Brings the tables, the record of waits and the reports up to date with an app's new state.
+  /// Updates the tables, the record of waits and the reports for an app's new state.
   private mutating func refile(_ index: AppIndex, _ turn: inout Turn) {
     noteOpening(index, &turn)
     let verdict = verdict(on: index, at: turn.now)
@@ -278,7 +278,7 @@ public struct Engine: Sendable {
     }
   }
 
-  /// Judges anew every app that depends on wall time: those that are held, and those with quiet hours.
+  /// Judges anew every app that depends on wall time: held apps, and apps with quiet hours.
   private func touchByClock(_ turn: inout Turn) {
     turn.touched.insert(held.all)
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
@@ -294,7 +294,7 @@ public struct Engine: Sendable {
 /// The results that one call of ``Engine/handle(_:at:)`` gathers.
 struct Turn {
   let now: Instant
-  /// The apps whose verdict may be another one now.
+  /// The apps whose verdict may have changed.
   var touched = AppIndexes()
   var decision = Decision()
 }

@@ -1,6 +1,6 @@
 /// Every term of the judgement about one app at one instant.
 ///
-/// Its verdict is that of ``Engine/verdict(on:at:)``, so what is explained is what happens.
+/// Its verdict is ``Engine/verdict(on:at:)``, so that it explains what happens.
 public struct Explanation: Hashable, Sendable {
   /// A constraint of the app against the present condition.
   public struct Term: Hashable, Sendable {
@@ -22,9 +22,9 @@ public struct Explanation: Hashable, Sendable {
   public struct Question: Hashable, Sendable {
     /// The last answer; nil before the first.
     public var answer: FactState?
-    /// When it came, boot clock; nil before the first.
+    /// When that answer came, boot clock; nil before the first.
     public var answeredAt: Instant?
-    /// Not before this instant it is asked again, boot clock; nil when it is asked as soon as the app is due.
+    /// The earliest next question, boot clock; nil if it is asked as soon as the app is due.
     public var nextAt: Instant?
     /// Whether it is being asked.
     public var isAsked: Bool
@@ -49,7 +49,7 @@ public struct Explanation: Hashable, Sendable {
     public var habit: Habit?
     /// Minutes of age that a refresh of cost 1 must spare: the machine's price.
     public var price: Double
-    /// The last instant that the plan may choose, boot clock: the data is as old as `max_stale` lets it be.
+    /// The last instant that the plan may choose, boot clock: the data then reaches `max_stale`.
     public var ceiling: Instant
   }
 
@@ -59,17 +59,17 @@ public struct Explanation: Hashable, Sendable {
   public var trigger: Trigger?
   /// When the next refresh may start if nothing holds it, boot clock; nil when none is planned.
   public var window: Window?
-  /// When the interval lets the next one start, boot clock; nil for `never`, and before the first.
+  /// The end of the interval, boot clock, when the next refresh may start; nil for `never`, and before the first refresh.
   public var floor: Instant?
-  /// When the data is so old that constraints are relaxed, boot clock; nil when the app has no `max_stale`.
+  /// When the age of the data begins to relax constraints, boot clock; nil when the app has no `max_stale`.
   public var staleAt: Instant?
   /// The constraints that the app has, in the order of ``Constraint``.
   public var terms: [Term] = []
-  /// How many refreshes in a row have failed in a way that is worth a retry.
+  /// How many refreshes in a row have failed and are worth a retry.
   public var failures = 0
   /// Until when the app rests because three refreshes overran their deadline within a day, boot clock.
   public var restsUntil: Instant?
-  /// Nothing starts by time before this instant, because the user skipped one, boot clock.
+  /// Until when refreshes by time are skipped, at the user's request, boot clock.
   public var skippedUntil: Instant?
   /// Whether all refreshes by time are skipped until then.
   public var skipsAll = false
@@ -79,23 +79,23 @@ public struct Explanation: Hashable, Sendable {
   public var drained: [DrainedSession] = []
   /// The pushes that wait for the app, in order.
   public var pushes: [WaitingPush] = []
-  /// Until when a server said that there is nothing newer, boot clock; nil when that has passed, or none did.
+  /// Until when a server promises that there is nothing newer, boot clock; nil without a promise in force.
   public var freshUntil: Instant?
   /// When the daemon reports stale data, unless a refresh comes first, boot clock.
   public var reportsStale: Instant?
   /// When the daemon reports that the refresh waits too long, unless it starts first, boot clock.
   public var reportsHeld: Instant?
-  /// The app as desktops show it.
+  /// The app's presence on desktops.
   public var presence = Presence.unknown
-  /// Whether a signal or a lease says where the user is looking, so that desktops do not count.
+  /// Whether a signal or a lease tells where the user looks, so that desktops do not count.
   public var isPhaseTold = false
-  /// When what a desktop shows counts as an opening, boot clock; nil while the app is not in front, or counts already.
+  /// When the presence counts as an opening, boot clock; nil while the app is not in front, or once it has counted.
   public var countsAsOpenedAt: Instant?
-  /// The changes in its watched folders that no refresh has come after.
+  /// The changes in its watched folders that no refresh has followed.
   public var change: LocalChange?
   /// The holds that keep the due app, and since when.
   public var waiting: Waiting?
-  /// The plan; nil for an app that is not planned, or was never refreshed.
+  /// The plan; nil if the app is not planned, or was never refreshed.
   public var planning: Planning?
 
   init(verdict: Verdict) { self.verdict = verdict }

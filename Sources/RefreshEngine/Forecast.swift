@@ -1,8 +1,9 @@
 /// A forecast of starts: the engine itself, on virtual time.
 ///
-/// A copy of the engine goes from wake to wake; the engine that is asked stays as it is. It is assumed that each refresh
-/// ends at once and with no data, that the commands of conditions answer as they did last, that the phases, the conditions and the user's word stay as they are, and that
-/// nothing but time asks for a refresh. Each wake is taken at its first instant; a real one may be later in its window.
+/// A copy of the engine goes from wake to wake; the given engine stays as it is. The forecast assumes that each refresh
+/// ends at once with no data, and that commands of conditions answer as they did last. It also assumes that phases,
+/// conditions and the user's switches stay as they are, and that only time asks for a refresh. Each wake comes at its first
+/// instant; a real wake may come later in its window.
 public struct Forecast: Sendable {
   /// A refresh that would start.
   public struct Start: Hashable, Sendable {
@@ -14,7 +15,7 @@ public struct Forecast: Sendable {
 
   /// A wake that would start refreshes.
   public struct Wake: Hashable, Sendable {
-    /// From when until when it may be, boot clock.
+    /// The window of the wake, boot clock.
     public var window: Window
     /// The refreshes that would start, in this order; at least one.
     public var starts: [Start]
@@ -24,13 +25,13 @@ public struct Forecast: Sendable {
   public struct Rest: Hashable, Sendable {
     /// The app.
     public var app: AppID
-    /// Why not: it is not due yet, or held.
+    /// The reason: it is not due yet, or held.
     public var verdict: Verdict
   }
 
   /// The holds of a guard from a moment on.
   public struct GuardChange: Hashable, Sendable {
-    /// From when on, boot clock.
+    /// The beginning, boot clock.
     public var from: Instant
     /// The holds; empty while the unit may run.
     public var holds: [Hold]
@@ -38,35 +39,35 @@ public struct Forecast: Sendable {
 
   /// The most starts that a forecast lists: an interval of seconds gives more than a person reads.
   public static let mostStarts = 5_000
-  /// The most wakes and starts that are computed, those of other apps included; then the other apps are left out.
+  /// The most wakes and starts to compute for all apps; beyond it, the apps that were not asked for are left out.
   ///
-  /// With a plan made after each start that is 10 s of one processor, which only a fleet of thousands comes to.
+  /// With a plan after each start this takes 10 s of one processor; only fleets of thousands reach it.
   public static let mostWorkedOut = 20_000
 
-  /// How far it reaches, boot clock: to the end of the span, or to where one of the bounds has cut it.
+  /// The end of the forecast, boot clock: the end of the span, or where a bound has cut it.
   public private(set) var end: Instant
-  /// Whether a bound has cut it.
+  /// Whether a bound has cut the forecast.
   public private(set) var isCut = false
-  /// From when on the other apps are left out, boot clock: they start too often to be worked out; nil if none is.
+  /// When the other apps are left out, boot clock, because they start too often; nil if none is left out.
   public private(set) var aloneFrom: Instant?
   /// The pushes of each app that still wait at the end, by id of the app.
   public private(set) var pushes: [(app: AppID, pushes: [WaitingPush])] = []
   /// The transfers that are held at the end, with their holds, by id.
   public private(set) var transfers: [(policy: TransferPolicy, id: TransferID, verdict: TransferVerdict)] = []
-  /// Each guard, by id of the app: what keeps its unit now, and each change of that, in order of time.
+  /// Each guard, by id of the app: its present holds, and each change of them, in order of time.
   public private(set) var guards: [(app: AppID, changes: [GuardChange])] = []
   /// The wakes that start something, in order of time.
   public private(set) var wakes: [Wake] = []
-  /// The apps that do not start until the end, in order of id.
+  /// The apps that do not start before the end, in order of id.
   public private(set) var rest: [Rest] = []
 
-  /// Works out what would start.
+  /// Computes what would start.
   ///
   /// - Parameters:
   ///   - engine: the engine as it is.
-  ///   - apps: the apps to tell about; all if nil.
+  /// - apps: the apps to list; all if nil.
   ///   - span: how far to look.
-  ///   - now: the boot clock's time, not before that of the engine's last event.
+  /// - now: the boot clock's time, not before the time of the engine's last event.
   public init(of engine: Engine, apps: Set<AppID>? = nil, for span: Duration, at now: Instant) {
     end = now + span
     var engine = engine
@@ -89,7 +90,7 @@ public struct Forecast: Sendable {
         break
       }
       if isTooMuch, let apps {
-        // The starts of others must not hide those that are asked for.
+        // Starts of other apps must not fill the list.
         engine.keep(apps)
         (aloneFrom, workedOut) = (window.earliest, 0)
       }
@@ -136,7 +137,7 @@ extension Engine {
     noteNextWake()
   }
 
-  /// Lets time pass and ends at once what runs and what that starts, `count` refreshes or a few more.
+  /// Lets time pass, and ends each running refresh at once; starts `count` refreshes, or a few more.
   mutating func starts(at now: Instant, atMost count: Int) -> [Forecast.Start] {
     var starts: [Forecast.Start] = []
     var events = [Event.wokeUp]

@@ -18,7 +18,7 @@ public struct Limits: Hashable, Sendable {
   public var powerSaver = PowerSaver.dearer
   /// The budget and the price of refreshes; `balanced` by default.
   public var profile = Profile.balanced
-  /// How long nothing starts by time after boot and resume; 20 s by default.
+  /// For how long nothing deferrable starts after boot and resume; 20 s by default.
   public var settle = Duration.seconds(20)
   /// The bounds of transfers.
   public var transfers = TransferLimits()
@@ -42,6 +42,6 @@ public enum PowerSaver: String, Hashable, Sendable, CaseIterable {
   case ignore
   /// A refresh must be worth four times as much.
   case dearer
-  /// Nothing starts by time.
+  /// Nothing deferrable starts in the background.
   case stop
 }

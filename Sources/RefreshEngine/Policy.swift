@@ -1,4 +1,4 @@
-/// The effect of entering the foreground on data that exists already.
+/// The effect of an app's entry into the foreground, when it has data already.
 public enum OnForeground: String, Hashable, Sendable, CaseIterable {
   /// Refresh at once if the data is older than the foreground interval.
   case stale
@@ -18,27 +18,26 @@ public struct Policy: Hashable, Sendable {
   public var backgroundInterval: Interval
   /// The effect of entering the foreground; `stale` by default.
   public var onForeground: OnForeground
-  /// How long a refresh may take before it is stopped; 30 s by default.
+  /// How long a refresh may take before it is asked to end; 30 s by default.
   public var deadline: Duration
-  /// How long a refresh that was told to stop may take before it is killed; 5 s by default.
+  /// How long a refresh that was asked to end may take before it is killed; 5 s by default.
   public var grace: Duration
   /// The tasks, in the order of the file.
   ///
-  /// They run side by side, or one after the other where they say so, under the one deadline. An app without any is
+  /// They run under the one deadline: side by side, or after each other where the file says so. An app without tasks is
   /// refreshed only while a process of it is attached.
   public var tasks: [TaskPolicy]
-  /// The number of the user whose app it is, 0 by default: a user's refreshes share that user's slots.
+  /// The number of the app's owner, 0 by default: a user's refreshes share that user's slots.
   public var owner: UInt32 = 0
-  /// Whether the end of the app on the user's desktop is `terminated`; false by default.
+  /// Whether the app's end on the user's desktop counts as `terminated`; false by default.
   public var isTerminatedOnExit = false
   /// The conditions it asks for; none by default.
   public var constraints = Constraints()
-  /// Hours in which nothing starts by time; none by default.
+  /// Hours in which nothing deferrable starts; none by default.
   public var quiet: QuietHours?
-  /// The age of the data from which constraints are relaxed, one after the other; nil for three times
-  /// the background interval.
+  /// The age of the data that begins to relax constraints, one after the other; nil for three background intervals.
   public var maxStale: Duration?
-  /// The age of the data from which the daemon reports stale data; nil, the default, for none.
+  /// The age at which the daemon reports stale data; nil, the default, for no report.
   public var staleAfter: Duration?
   /// How long a due refresh is held before the daemon reports it; nil, the default, for no report.
   public var heldFor: Duration?
@@ -50,27 +49,27 @@ public struct Policy: Hashable, Sendable {
   public var meteredWhenStale = false
   /// Whether it is long work, which stops when the user returns; no by default.
   ///
-  /// Its constraints are never relaxed.
+  /// The constraints of long work are never relaxed.
   public var isProcessing = false
-  /// The service that it guards, in place of being refreshed; nil, the default, for none.
+  /// The service that the app guards instead of being refreshed; nil, the default, for none.
   ///
-  /// Its constraints are never relaxed.
+  /// The constraints of a guard are never relaxed.
   public var guarded: GuardedUnit?
-  /// Whether background refreshes are planned by what is learnt; yes by default.
+  /// Whether learning plans background refreshes; yes by default.
   ///
-  /// The plan is made between the interval and `max_stale`; without it the interval is the schedule.
+  /// The plan chooses between the interval and `max_stale`; without it the interval is the schedule.
   public var isAdaptive = true
   /// The share of the machine for refreshes that nobody waits for; low by default.
   public var backgroundPriority = BackgroundPriority.low
-  /// Numbers that take the place of learnt ones; none by default.
+  /// Numbers in place of learnt numbers; none by default.
   public var pins = Pins()
-  /// The folders in which a change asks for a refresh, as the file names them; none by default.
+  /// The folders whose changes ask for a refresh, as the file names them; none by default.
   public var watch: [String] = []
-  /// How long nothing must change in them before that refresh starts; 30 s by default.
+  /// How long these folders must be quiet before that refresh starts; 30 s by default.
   public var watchSettle = Duration.seconds(30)
   /// How many pushes may wake it; 3 an hour, 5 one after the other, by default.
   public var pushLimit = PushLimit()
-  /// Why the app's file cannot be used, which holds the app; nil, the default, when it can.
+  /// Why the app's file cannot be used, so that the app is held; nil, the default, if it can.
   public var unusable: String?
 
   /// Makes a policy with the default values.

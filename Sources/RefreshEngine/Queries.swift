@@ -1,4 +1,4 @@
-// Queries in addition to the verdict. Every answer is derived from the state; nothing is stored for it.
+// Queries besides the verdict. Each answer is derived from the state; nothing is stored for it.
 
 extension Engine {
   /// The apps that the configuration names, in order of id.
@@ -6,20 +6,20 @@ extension Engine {
     apps.ids.filter { apps[$0]?.policy != nil }
   }
 
-  /// The apps that are remembered, also those that no file names any more, in order of id.
+  /// The known apps, also apps that no file names any more, in order of id.
   public var knownApps: [AppID] {
     apps.ids.filter { apps[$0]?.policy != nil || apps[$0]?.state.seenAt != nil }
   }
 
-  /// The state of an app, to be saved; nil for one that was never configured.
+  /// The state of an app, for the store; nil if the app was never configured.
   public func state(of id: AppID) -> AppState? { apps.index(of: id).map { apps[$0].state } }
 
-  /// Where an app is; nil for one that is not configured.
+  /// The phase of an app; nil if it is not configured.
   ///
-  /// Inlined, because a call would copy the engine's many references; it is asked around every signal.
+  /// Inlined, because a call would copy the engine's many references; every signal reads it.
   @inlinable public func phase(of id: AppID) -> Phase? { apps.phase(of: id) }
 
-  /// An app as desktops show it; nil for one that is not known.
+  /// An app's presence on desktops; nil for an unknown app.
   public func presence(of id: AppID) -> Presence? { apps[id]?.presence }
 
   /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.
@@ -27,7 +27,7 @@ extension Engine {
     apps[id]?.interval(in: phase)
   }
 
-  /// Every term of the judgement about an app at an instant, boot clock; nil for one that is not configured.
+  /// Every term of the judgement about an app at an instant, boot clock; nil for an app that is not configured.
   public func explain(_ id: AppID, at now: Instant) -> Explanation? {
     guard let app = apps[id], let policy = app.policy else { return nil }
     let due = due(app, id, at: now)
@@ -68,7 +68,7 @@ extension Engine {
     guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.state.lastStart,
       let spacing = app.spacing(in: .background, limits: limits)
     else { return nil }
-    // Where the ceiling is below the floor, the floor wins.
+    // The end of the interval wins over an earlier ceiling.
     let planned = max(app.plannedInForce ?? now, lastStart + spacing)
     return Explanation.Planning(
       plan: plan, planned: planned, habits: habits, habit: habits.usage.habit(after: local(planned)),
@@ -84,10 +84,10 @@ extension Engine {
       cost: learned.cost(device, pins))
   }
 
-  /// The learners of an app, to be saved; nil while nothing is learnt.
+  /// The learners of an app, for the store; nil while nothing is learnt.
   public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
 
-  /// How many apps each hold keeps at an instant, boot clock; an app that two keep counts for both.
+  /// How many apps each hold keeps at an instant, boot clock; an app with two holds counts for both.
   ///
   /// - Parameter asked: the apps to count; all if nil.
   public func heldCounts(at now: Instant, of asked: Set<AppID>? = nil) -> [Hold.Name: Int] {
@@ -99,24 +99,24 @@ extension Engine {
     return counts
   }
 
-  /// How many refreshes are running, without those whose processes no signal ends.
+  /// How many refreshes are running, without refreshes whose processes no signal ends.
   public var refreshingCount: Int { running.count - stuck.count }
 
-  /// The same of some apps; of all if nil.
+  /// How many refreshes of some apps are running; of all if nil.
   public func refreshingCount(of asked: Set<AppID>?) -> Int {
     guard let asked else { return refreshingCount }
     return running.count { asked.contains($0.value) && !stuck.contains($0.key) }
   }
 
-  /// The refreshes whose processes no signal ends, with their apps.
+  /// The running refreshes whose processes no signal ends, with their apps.
   public var stuckRefreshes: [RefreshID: AppID] { running.filter { stuck.contains($0.key) } }
 
-  /// When a running refresh is asked to end, boot clock; nil for an unknown one.
+  /// When a running refresh is asked to end, boot clock; nil for an unknown refresh.
   public func deadline(of refresh: RefreshID) -> Instant? {
     running[refresh].flatMap { apps[$0]?.refreshing?.deadline.at }
   }
 
-  /// Whether the start of a running refresh is not performed yet.
+  /// Whether the daemon has not yet performed the start of a running refresh.
   public func isAwaitingBegin(_ refresh: RefreshID) -> Bool {
     running[refresh].flatMap { apps[$0]?.refreshing?.stage } == .started
   }
@@ -124,12 +124,12 @@ extension Engine {
   /// The refreshes that are running, in order of id.
   public var refreshes: [RefreshID] { running.keys.sorted() }
 
-  /// How many tasks a running refresh has; 0 if it is not there.
+  /// How many tasks a running refresh has; 0 if the refresh is unknown.
   public func taskCount(of refresh: RefreshID) -> Int {
     running[refresh].flatMap { apps[$0]?.refreshing?.tasks.policies.count } ?? 0
   }
 
-  /// The outcome of a task of a running refresh so far; nil while there is none, or for an unknown task.
+  /// The outcome of a task of a running refresh so far; nil without an outcome, or for an unknown task.
   public func outcome(of refresh: RefreshID, task: Int) -> Outcome? {
     guard let id = running[refresh], let refreshing = apps[id]?.refreshing,
       refreshing.tasks.progress.indices.contains(task)

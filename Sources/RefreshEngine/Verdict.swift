@@ -1,12 +1,12 @@
-/// The engine's judgement about one app at one instant; nothing else judges.
+/// The engine's judgement about an app at an instant; nothing else judges.
 ///
 /// The scheduler starts exactly the apps that are `ready`, and `refreshctl` prints the same value.
 public enum Verdict: Hashable, Sendable {
-  /// It starts now, for this reason.
+  /// It starts now, by this trigger.
   case ready(Trigger)
   /// Nothing asks for a refresh before this instant, boot clock.
   case notDue(until: Instant)
-  /// Something keeps it from being refreshed, however old its data is.
+  /// The holds that keep it from a refresh, however old its data is.
   case held([Hold])
   /// It guards a unit, and nothing keeps the unit from running.
   case clear

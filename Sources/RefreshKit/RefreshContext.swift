@@ -17,7 +17,7 @@ public struct RefreshContext: Sendable {
   public let session: String?
   /// How often the app was woken for this end of the session, this time included; nil unless ``trigger`` is `transfer`.
   ///
-  /// More than 1 if an earlier wake failed or was cut short, or if the daemon ended too soon after it to know of it.
+  /// More than 1 if an earlier wake failed or was cut short, or if the daemon ended before it could save the wake.
   public let tries: Int?
   let expiration: Expiration
 
@@ -47,7 +47,7 @@ public struct RefreshContext: Sendable {
   /// in it, because the handler's task is cancelled soon after.
   ///
   /// The action must not block. It runs on the client's thread, or on the caller's thread if it runs at once. No action
-  /// starts after the handler has returned, but one that has started may finish later.
+  /// starts after the handler has returned, but a running action may finish later.
   public func onExpiration(_ action: @escaping @Sendable () -> Void) {
     expiration.add(action)
   }
@@ -122,7 +122,7 @@ public enum RefreshTrigger: Hashable, Sendable, CaseIterable {
   case change
   /// A person asked for the refresh.
   case manual
-  /// None started: the app told of a sync that it made by itself.
+  /// No refresh started: the app reported a sync that it made by itself.
   case reported
   /// A newer refreshd sent a trigger that this library does not know.
   case other

@@ -4,7 +4,7 @@ import RefreshAPI
 public enum RefreshEvent: Hashable, Sendable {
   /// The client is connected, and the app is in this phase.
   ///
-  /// This is the first event of a connected client, and the one that follows ``disconnected(_:retryingIn:)``.
+  /// This is the first event of a connected client, and the event that follows ``disconnected(_:retryingIn:)``.
   case attached(RefreshPhase)
   /// The app has entered another phase.
   case phaseChanged(RefreshPhase)

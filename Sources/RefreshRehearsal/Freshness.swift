@@ -2,20 +2,20 @@
 public struct Freshness: Hashable, Sendable {
   /// How many minutes were measured.
   public var minutes: Double
-  /// Background refreshes, an app and day.
+  /// The background refreshes of an app on a day.
   public var refreshesPerAppAndDay: Double
-  /// How often a day the machine was woken for them.
+  /// The number of wakes of the machine for them on a day.
   public var wakesPerDay: Double
   /// How many openings were measured.
   public var openings: Int
   /// The share of the refreshes that found nothing.
   public var waste: Double
-  /// The share of openings that met current data.
+  /// The share of the openings at which the data was current.
   public var fresh: Double
-  /// The age that an opening met, mean minutes since the first update that the user had missed.
+  /// The mean age at an opening, in minutes since the first update that the user had missed.
   public var age: Double
 
-  /// Measures a schedule on the days of a trace that are not for learning.
+  /// Measures a schedule on the measured days of a trace.
   public init(_ schedule: Rehearsal.Schedule, on trace: Trace) {
     let begin = trace.measured.lowerBound
     var (refreshes, wasted, openings, current, age) = (0, 0, 0, 0, 0.0)

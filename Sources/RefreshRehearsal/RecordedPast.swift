@@ -4,7 +4,7 @@ import RefreshEngine
 public struct RecordedPast: Sendable {
   /// A sync: a refresh that did not fail.
   public struct Sync: Sendable {
-    /// When, minutes since the trace begins.
+    /// The time, in minutes since the trace begins.
     public var at: Double
     /// Whether it found new data.
     public var foundNew: Bool
@@ -20,20 +20,20 @@ public struct RecordedPast: Sendable {
   public var app: AppID
   /// Its syncs.
   public var syncs: [Sync]
-  /// When it was opened, minutes since the trace begins.
+  /// The times of its openings, in minutes since the trace begins.
   public var openings: [Double]
 
-  /// Makes a recorded past, its moments in any order.
+  /// Makes a recorded past; its times may be in any order.
   public init(app: AppID, syncs: [Sync], openings: [Double]) {
     self.app = app
     self.syncs = syncs.sorted { $0.at < $1.at }
     self.openings = openings
   }
 
-  /// The app as a trace has it.
+  /// Converts the past to an app of a trace.
   ///
-  /// When the source had something new is not recorded, only between which two syncs: it is taken to be in the middle.
-  /// Several updates between two syncs count as one.
+  /// The daemon does not record when the source had something new, only between which two syncs. An update is placed in the
+  /// middle. Several updates between two syncs count as one.
   var traced: Trace.TracedApp {
     var before = 0.0
     var updates: [Double] = []
@@ -46,9 +46,9 @@ public struct RecordedPast: Sendable {
 }
 
 extension Trace {
-  /// The past as a trace, of which all but the last days, `measured`, is for learning.
+  /// Makes a trace of the past; all but the last `measured` days are for learning.
   ///
-  /// - Parameter end: the last moment of the past, minutes since the trace begins.
+  /// - Parameter end: the end of the past, in minutes since the trace begins.
   public init(recalling past: [RecordedPast], days: Int, measured: Int, until end: Double) {
     self.init(apps: past.map(\.traced), days: days, warmUp: max(0, Int(end / 1440) - measured))
     let begin = past.flatMap { [$0.syncs.first?.at, $0.openings.min()] }.compactMap(\.self).min() ?? end

@@ -1,16 +1,16 @@
 import RefreshEngine
 
-/// The engine on a trace, on virtual time: what the daemon would have done had it been there.
+/// Runs the engine on a trace, in virtual time, to show what the daemon would have done.
 ///
-/// The engine knows only what it would know: the results of its own refreshes, and what each opening found. An opening is
-/// an entry into the foreground with its sync, followed at once by the background. A refresh takes no time, and succeeds
-/// unless the trace says that it fails; conditions are unknown, which counts as met.
+/// The engine knows only the results of its own refreshes and what each opening found. An opening enters the foreground,
+/// syncs, and leaves at once. A refresh takes no time, and succeeds unless the trace says that it fails. Conditions are
+/// unknown, which counts as met.
 public struct Rehearsal {
   /// The schedule of the engine.
   public struct Schedule: Sendable {
-    /// The background refreshes of each app, minutes since the trace began.
+    /// The background refreshes of each app, in minutes since the trace began.
     public var refreshes: [AppID: [Double]]
-    /// When the machine was woken for them, minutes since the trace began.
+    /// The wakes of the machine for them, in minutes since the trace began.
     public var wakes: [Double]
   }
 
@@ -21,7 +21,7 @@ public struct Rehearsal {
   private var schedule: Schedule
   private var starts = 0
 
-  /// Unix time at the beginning of the trace, which is a Monday then.
+  /// The Unix time at the beginning of the trace, a Monday.
   private static let monday = Duration.hours(4 * 24)
 
   private init(_ trace: Trace, _ policies: Policies) {
@@ -35,7 +35,7 @@ public struct Rehearsal {
     var apps: [AppID: Policy] = [:]
     for app in trace.apps {
       var policy = policies.apps[app.id] ?? Self.standard
-      // An app without a task refreshes itself, which makes no difference here.
+      // An app without a task refreshes itself, and the schedule is the same.
       if policy.tasks.isEmpty { policy.tasks = Self.standard.tasks }
       apps[app.id] = policy
     }
@@ -45,22 +45,22 @@ public struct Rehearsal {
 
   /// The configuration of a rehearsal.
   public struct Policies: Sendable {
-    /// The bounds that hold for all apps, with the profile.
+    /// The bounds for all apps, with the profile.
     public var limits: Limits
     /// The apps that the configuration names; the others get ``Rehearsal/standard``.
     public var apps: [AppID: Policy]
 
-    /// Makes it of its parts; nothing is configured by default.
+    /// Makes a configuration from its parts; the default configures nothing.
     public init(limits: Limits = Limits(), apps: [AppID: Policy] = [:]) {
       self.limits = limits
       self.apps = apps
     }
   }
 
-  /// Sources that have answered and know nothing.
+  /// Observations of sources that answer and know nothing.
   private static let conditions = Observation.unknown(source: "nobody").map(Event.observed)
 
-  /// The policy of an app that no configuration names: as often as the system allows, by plan.
+  /// The policy of an app that no configuration names: planned, as often as the system allows.
   public static let standard: Policy = {
     var policy = Policy(backgroundInterval: .minimum, onForeground: .always, tasks: [TaskPolicy(name: "refresh")])
     policy.isAdaptive = true
@@ -77,14 +77,14 @@ public struct Rehearsal {
     return rehearsal.schedule
   }
 
-  /// The user opens an app, and leaves it again.
+  /// Opens an app and leaves it again.
   private mutating func open(_ id: AppID, at minute: Double) {
     pass(until: minute)
     handle(.signalled(id, .foreground), at: minute)
     handle(.signalled(id, .background), at: minute)
   }
 
-  /// Wakes the engine whenever it asks for it.
+  /// Wakes the engine at each time that it asks for.
   private mutating func pass(until minute: Double) {
     while let wake = engine.nextWake, wake.earliest.minute < minute {
       let starts = self.starts
@@ -97,7 +97,7 @@ public struct Rehearsal {
     perform(engine.handle(event, at: Instant(minute: minute)), at: minute)
   }
 
-  /// Ends what the engine starts, with new data if the source had any.
+  /// Ends each refresh that the engine starts, with new data if the source had any.
   private mutating func perform(_ decision: Decision, at minute: Double) {
     for case .start(let refresh, let id, let trigger, _) in decision.effects {
       guard let index = indices[id] else { continue }

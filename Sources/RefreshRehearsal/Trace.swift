@@ -2,20 +2,20 @@ import RefreshEngine
 
 /// A record of some days: the updates of each app's source and the openings of the app.
 ///
-/// Moments are minutes since the trace began, at midnight of a Monday, local time.
+/// Times are minutes since the trace began, at midnight of a Monday, local time.
 public struct Trace: Sendable {
   /// An app of a trace.
   public struct TracedApp: Sendable {
     /// The app.
     public var id: AppID
-    /// When the source had something new, in order of time.
+    /// The times at which the source had something new, in order.
     public var updates: [Double]
-    /// When the user brought the app to the foreground for a moment, in order of time.
+    /// The times at which the user brought the app to the foreground for a moment, in order.
     public var openings: [Double]
-    /// While each refresh of the app fails.
+    /// The times in which each refresh of the app fails.
     public var fails: Range<Double>
 
-    /// Makes an app of its moments, in any order.
+    /// Makes an app from its times, in any order.
     public init(id: AppID, updates: [Double], openings: [Double], fails: Range<Double> = 0..<0) {
       self.id = id
       self.fails = fails
@@ -23,7 +23,7 @@ public struct Trace: Sendable {
       self.openings = openings.sorted()
     }
 
-    /// The first update after a moment and not after another one; nil if there is none.
+    /// The first update after `start` and not after `end`; nil if there is none.
     func firstUpdate(after start: Double, until end: Double) -> Double? {
       let first = updates.partitioningIndex { $0 > start }
       return first < updates.count && updates[first] <= end ? updates[first] : nil
@@ -32,14 +32,14 @@ public struct Trace: Sendable {
 
   /// The apps.
   public var apps: [TracedApp]
-  /// How many days it lasts.
+  /// The length of the trace in days.
   public var days: Int
-  /// The days at its beginning that are for learning and are not measured.
+  /// The days for learning at the beginning, which are not measured.
   public var warmUp: Int
-  /// The minutes of which something is recorded; the whole trace if nil.
+  /// The recorded minutes; nil for the whole trace.
   public var recorded: ClosedRange<Double>?
 
-  /// The minutes that are measured: those behind the days for learning, as far as they are recorded.
+  /// The measured minutes: the recorded ones after the days for learning.
   public var measured: ClosedRange<Double> {
     let whole = Double(warmUp) * 1440...Double(days) * 1440
     return recorded.map { $0.clamped(to: whole) } ?? whole

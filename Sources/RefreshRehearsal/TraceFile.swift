@@ -2,7 +2,7 @@ import FoundationEssentials
 import JSON
 import RefreshEngine
 
-/// Why a trace cannot be read: what is wrong and with which line.
+/// The error of an unreadable trace, with its line.
 public struct TraceError: Error, Hashable, CustomStringConvertible {
   /// The line, from 1; nil for the whole file.
   public let line: Int?
@@ -25,10 +25,10 @@ extension Trace {
     try self.init(text: [UInt8](text))
   }
 
-  /// Reads a trace of one JSON object a line.
+  /// Reads a trace with one JSON object a line.
   ///
-  /// The first line is `{"days", "warm"}`, each other one an app: `{"app", "updates": [minute, …], "opens": [minute, …]}`.
-  /// With `"fails": [minute, minute]` each refresh of the app fails from then to then. Other keys are passed over.
+  /// The first line is `{"days", "warm"}`. Every other line is an app: `{"app", "updates": [minute, …], "opens": [minute,
+  /// …]}`. With `"fails": [minute, minute]` each refresh of the app fails between these minutes. Other keys are ignored.
   public init(text: [UInt8]) throws(TraceError) {
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let first: FirstLine = try Self.read(lines.first ?? [], 1, example: #"{"days": 42, "warm": 14}"#)

@@ -24,7 +24,7 @@ struct AppRows<Record: ColumnRecord> {
       on: database, to: .save)
   }
 
-  /// Shows each row to `body`; ``read(_:)`` reads it.
+  /// Calls `body` with each row; ``read(_:)`` reads it.
   func rows(_ body: (Row) throws(StoreError) -> Void) throws(StoreError) { try all.rows(body: body) }
 
   func read(_ row: Row) throws(StoreError) -> (app: AppID, record: Record) {
@@ -33,7 +33,7 @@ struct AppRows<Record: ColumnRecord> {
     return (try AppID(row, 0), record)
   }
 
-  /// The greatest number that a row ever had, also one that is gone; 0 before the first.
+  /// The greatest number that a row ever had, also a deleted row; 0 before the first.
   func last() throws(StoreError) -> UInt64 {
     var last: UInt64 = 0
     try Statement("SELECT seq FROM sqlite_sequence WHERE name = ?", on: database, to: .read).rows(.text(table)) {
@@ -48,7 +48,7 @@ struct AppRows<Record: ColumnRecord> {
   }
 }
 
-/// The rows of `learned`: what was learnt of each app.
+/// The rows of `learned`: the learners of each app.
 struct LearnedTable {
   private struct Saved: ColumnRecord {
     var data: [UInt8] = []
@@ -64,7 +64,7 @@ struct LearnedTable {
     remove = try Statement("DELETE FROM learned WHERE app = \(AppTable.key)", on: database, to: .save)
   }
 
-  /// The learners that were saved last; learners in the form of another release are dropped.
+  /// The saved learners; drops learners in the form of another release.
   func load() throws(StoreError) -> [AppID: Learned] {
     var learned: [AppID: Learned] = [:]
     try saved.rows { row throws(StoreError) in
@@ -74,7 +74,7 @@ struct LearnedTable {
     return learned
   }
 
-  /// Saves what was learnt of an app that has a row; nil if it is forgotten.
+  /// Saves the learners of an app that has a row; nil deletes them.
   func save(_ learned: Learned?, of app: AppID) throws(StoreError) {
     guard let learned else { return try remove.run(.text(app.description)) }
     try saved.save(Saved(data: learned.encoded), of: app)

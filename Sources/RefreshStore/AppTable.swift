@@ -35,7 +35,7 @@ struct AppTable {
     try write.run(try Columns.values(of: state) + [.text(app.description)])
   }
 
-  /// Makes a row for an app that has none.
+  /// Adds a row for an app without one.
   func add(_ app: AppID) throws(StoreError) {
     try writeID.run(.text(app.description))
   }
@@ -57,7 +57,7 @@ extension AppState: ColumnRecord {
     try column("is_stale_told", &isStaleReported)
     try column("is_terminated", &isTerminated)
     try column("is_forced", &isForced)
-    // Boxed in the state: changed only if the visit reads.
+    // These values are boxed in the state: the visit changes them only when it reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     var (skippedUntil, strikes, episode) = (skippedUntil, strikes, episode)
     var keptUnit = keptUnit
@@ -128,6 +128,6 @@ extension Waiting: ColumnRecord {
 }
 
 extension Instant {
-  /// An instant to read another one into.
+  /// An instant that reading overwrites.
   static let zero = Instant(microseconds: 0)
 }

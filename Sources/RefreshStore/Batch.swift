@@ -2,8 +2,8 @@ import RefreshEngine
 
 /// The changes of one turn of the loop, to be saved in one transaction.
 ///
-/// An empty batch saves the clock: worth it after a step of the wall clock, because a later boot reads the instants of
-/// this one by the offset that was saved last.
+/// An empty batch saves the clock. It is needed after a step of the wall clock, because a later boot reads this boot's
+/// instants by the last saved offset.
 public struct Batch: Hashable, Sendable {
   /// When the batch was made, boot clock.
   public var now: Instant
@@ -13,23 +13,23 @@ public struct Batch: Hashable, Sendable {
   public var states: [AppID: AppState] = [:]
   /// The state that all apps share, if it changed.
   public var device: DeviceState?
-  /// The learners that changed; nil for those that are cleared.
+  /// The learners that changed; nil for cleared learners.
   public var learned: [AppID: Learned?] = [:]
-  /// The lines that the history gets.
+  /// The new lines of the history.
   public var history = HistoryAdditions()
-  /// The apps of which the openings that desktops showed are forgotten, these ones too; false for those that keep them after
-  /// all.
+  /// The apps whose desktop openings are cleared, including the openings in this batch; true clears them, false restores
+  /// them.
   public var openingsForgotten: [AppID: Bool] = [:]
   /// The changes of transfers.
   public var transfers = TransferChanges()
-  /// The validators that changed, by app and URL; nil for those that are deleted.
+  /// The validators that changed, by app and URL; nil deletes one.
   public var validators: [AppID: [String: Validator?]] = [:]
   /// The changes of pushes.
   public var pushes = PushChanges()
-  /// The apps of which nothing is kept.
+  /// The apps to erase.
   public var removed: Set<AppID> = []
 
-  /// Makes a batch in which nothing has changed.
+  /// Makes a batch without changes.
   public init(now: Instant, wallOffset: Duration) { (self.now, self.wallOffset) = (now, wallOffset) }
 
   /// The apps that must have a row.
@@ -41,7 +41,7 @@ public struct Batch: Hashable, Sendable {
     return apps
   }
 
-  /// This batch with what `earlier` holds and this one does not replace.
+  /// This batch with the contents of `earlier` that it does not replace.
   func following(_ earlier: Batch) -> Batch {
     let earlier = earlier.without(removed)
     var batch = self
@@ -58,7 +58,7 @@ public struct Batch: Hashable, Sendable {
     return batch
   }
 
-  /// This batch without what it holds of some apps, of which nothing is to be kept.
+  /// This batch without the apps that are erased.
   private func without(_ apps: Set<AppID>) -> Batch {
     guard !apps.isEmpty else { return self }
     var batch = self

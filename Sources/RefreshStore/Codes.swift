@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// A value that is written to the disk as one word.
+/// A value that is stored as one word.
 ///
 /// The word is the raw value in the engine, which the fixtures of released schemas pin. A new word is a new schema
 /// version, because an older refreshd cannot read it.

@@ -51,7 +51,7 @@ extension Instant: ColumnContent {
   init(_ row: Row, _ column: Int32) throws(StoreError) { self = Instant(microseconds: try row.microseconds(column)) }
 }
 
-/// A type of which a column can hold a list, in its order.
+/// A type whose values a column can hold as a list, in their order.
 protocol ListedContent {
   static var separator: Character { get }
   var listed: String { get }

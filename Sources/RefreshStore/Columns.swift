@@ -28,7 +28,7 @@ struct Columns {
     self.index = index
   }
 
-  /// The names of the columns of a record, whatever it holds.
+  /// The names of a record's columns, which do not depend on its contents.
   static func names(of record: some ColumnRecord) throws(StoreError) -> [String] {
     var (columns, record) = (Columns(.naming), record)
     try record.visit(&columns)
@@ -42,7 +42,7 @@ struct Columns {
     return columns.values
   }
 
-  /// Fills a record from a row, whose column `index` is the first of the record.
+  /// Fills a record from a row; `index` is the column of the row for the record's first.
   static func read(_ record: inout some ColumnRecord, from row: Row, at index: Int32) throws(StoreError) {
     var columns = Columns(.reading(row), from: index)
     try record.visit(&columns)
@@ -60,7 +60,7 @@ struct Columns {
     try visit(name, content.columnValue) { row, index throws(StoreError) in content = try Content(row, index) }
   }
 
-  /// The columns of a part that the record may not have; the first of them is null then.
+  /// The columns of a part that the record may lack; then the first of them is null.
   ///
   /// - Parameter blank: the part to fill.
   mutating func optional<Part: ColumnRecord>(_ part: inout Part?, blank: Part) throws(StoreError) {
@@ -81,42 +81,42 @@ struct Columns {
     try visited.visit(&self)
   }
 
-  /// A column of a number of bytes, or of a count as large.
+  /// A column for a number of bytes, or for a count as large.
   mutating func size(_ name: String, _ size: inout Int64) throws(StoreError) {
     try visit(name, .integer(size)) { row, index throws(StoreError) in size = try row.size(index) }
   }
 
-  /// A column of a number of bytes; null where it is not known.
+  /// A column for a number of bytes; null if unknown.
   mutating func size(_ name: String, _ size: inout Int64?) throws(StoreError) {
     try visit(name, size.columnValue) { row, index throws(StoreError) in
       size = row.isNull(index) ? nil : try row.size(index)
     }
   }
 
-  /// A column of a count to which one may be added.
+  /// A column for a count that may grow by one.
   mutating func count(_ name: String, _ count: inout Int32) throws(StoreError) {
     try visit(name, .integer(Int64(count))) { row, index throws(StoreError) in count = try row.count(index) }
   }
 
-  /// A column of microseconds of Unix time.
+  /// A column for microseconds of Unix time.
   mutating func microseconds(_ name: String, _ microseconds: inout Int64) throws(StoreError) {
     try visit(name, .integer(microseconds)) { row, index throws(StoreError) in
       microseconds = try row.microseconds(index)
     }
   }
 
-  /// A column of bytes in a form of their own.
+  /// A column for bytes in their own form.
   mutating func blob(_ name: String, _ bytes: inout [UInt8]) throws(StoreError) {
     try visit(name, .blob(bytes)) { row, index in bytes = row.blob(index) }
   }
 
-  /// The error of a column whose content no release wrote.
+  /// The error for a column with content that no release wrote.
   func unreadable(_ name: String, _ content: String) -> StoreError {
     guard case .reading(let row) = purpose else { return .unreadable(column: name, content, path: "") }
     return .unreadable(column: name, content, path: row.path)
   }
 
-  /// The value that a word in a column names.
+  /// The value for a word in a column.
   func code<Word: DiskCode>(_ name: String, _ text: String) throws(StoreError) -> Word {
     guard let word = Word(code: text) else { throw unreadable(name, text) }
     return word
@@ -139,12 +139,12 @@ struct Columns {
 extension [String] {
   /// The names as a list in SQL.
   var list: String { joined(separator: ", ") }
-  /// As many parameters of SQL as there are names.
+  /// A parameter of SQL for each name.
   var parameters: String { map { _ in "?" }.list }
-  /// Assignments of SQL that take each column from the row that was to be inserted.
+  /// Assignments of SQL that take each column from the rejected row.
   var assignedFromExcluded: String { map { "\($0) = excluded.\($0)" }.list }
   /// Assignments of SQL with a parameter for each column.
   var assigned: String { map { "\($0) = ?" }.list }
-  /// The names, each of a column of this table.
+  /// The names as columns of this table.
   func of(_ table: String) -> [String] { map { "\(table).\($0)" } }
 }

@@ -7,7 +7,7 @@ final class Database {
   static let busyTimeout: Duration = .seconds(2)
   /// SQLite's page cache, far below its default of 2 MB: the states of 1,000 apps take 150 kB.
   private static let cacheKibibytes = 512
-  /// The size to which a checkpoint cuts a write-ahead log that a burst has made long.
+  /// The size to which a checkpoint cuts a write-ahead log after a burst.
   private static let journalBytes = 1 << 20
 
   let path: String
@@ -15,8 +15,8 @@ final class Database {
 
   /// Opens or makes the file and sets write-ahead logging.
   ///
-  /// A file opened as `isExclusive` keeps the index of the log in memory, where any other needs 32 kB of the disk for it;
-  /// no other program can read the file meanwhile.
+  /// A file opened as `isExclusive` keeps the index of the log in memory, instead of in 32 kB on the disk. No other program
+  /// can read the file meanwhile.
   init(path: String, isExclusive: Bool) throws(StoreError) {
     var handle: OpaquePointer?
     // NOMUTEX: the actor is the mutex.
@@ -34,10 +34,11 @@ final class Database {
       throw StoreError(
         .open, path: path, sqliteCode: SQLITE_READONLY, systemError: 0, cause: "the file can only be read")
     }
-    // URLs have secrets. SQLite gives its log the mode of the file; where it cannot be changed, the directory must do.
+    // URLs have secrets. SQLite gives its log the mode of the file; if that cannot be changed, the directory must protect
+    // them.
     for file in [path, "\(path)-wal"] { chmod(file, 0o600) }
     sqlite3_busy_timeout(handle, Int32(Self.busyTimeout / .milliseconds(1)))
-    // First: the others read the file, and the first reading opens the index.
+    // This comes first, because the other pragmas read the file, and the first reading opens the index.
     if isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE", to: .open) }
     try execute("PRAGMA cache_size = -\(Self.cacheKibibytes)", to: .open)
     try execute("PRAGMA journal_mode = WAL", to: .open)
@@ -49,12 +50,12 @@ final class Database {
     sqlite3_close_v2(handle)
   }
 
-  /// Runs SQL that gives no rows.
+  /// Runs SQL without rows.
   func execute(_ sql: String, to purpose: StoreError.Purpose) throws(StoreError) {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw error(purpose) }
   }
 
-  /// Runs `body` in one transaction that is begun as a writer, so that it is refused before it has done anything.
+  /// Runs `body` in one transaction that begins as a writer, so that it is refused before it has done anything.
   func transaction<Result>(
     to purpose: StoreError.Purpose, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -64,18 +65,18 @@ final class Database {
       try execute("COMMIT", to: purpose)
       return result
     } catch {
-      // SQLite has rolled back by itself after some errors (lang_transaction.html); the first error says more than this.
+      // SQLite has rolled back by itself after some errors (lang_transaction.html); the first error tells more.
       if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
       throw error
     }
   }
 
-  /// Gives back the page cache, as far as no statement is in the middle of it (sqlite3_db_release_memory(3)).
+  /// Frees the page cache, except pages that a running statement uses (sqlite3_db_release_memory(3)).
   func forgetPages() {
     sqlite3_db_release_memory(handle)
   }
 
-  /// The error that SQLite reported last.
+  /// The last error of SQLite.
   func error(_ purpose: StoreError.Purpose) -> StoreError {
     StoreError(
       purpose, path: path, sqliteCode: sqlite3_extended_errcode(handle), systemError: sqlite3_system_errno(handle),

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The rows of `refresh` and `task`: the refreshes that have ended.
+/// The rows of `refresh` and `task`: the ended refreshes.
 struct History {
   private var refreshes: HistoryTable<StoredRefresh>
   private let insertTask: Statement
@@ -37,7 +37,7 @@ struct History {
     return found
   }
 
-  /// The newest refresh of each app that has one.
+  /// The newest refresh of each app.
   func last() throws(StoreError) -> [AppID: StoredRefresh] {
     var found: [AppID: StoredRefresh] = [:]
     try selectLast.rows { row throws(StoreError) in

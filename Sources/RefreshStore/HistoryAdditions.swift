@@ -1,14 +1,14 @@
 import RefreshEngine
 
-/// The lines that the history gets with the next save; each kind in order of time.
+/// The new lines of the history for the next save; each kind in order of time.
 ///
-/// A full disk may stay full for days, so the oldest of each kind are given up beyond a bound. The states, which are
-/// bounded by the apps, matter more.
+/// A full disk may stay full for days, so the oldest lines of each kind are dropped beyond a bound. The states matter more,
+/// and the number of apps bounds them.
 public struct HistoryAdditions: Hashable, Sendable {
-  /// The most of each kind that wait for room.
+  /// The most lines of each kind that may wait.
   public static let most = 1_000
 
-  /// When the user brought apps to the foreground and left them, boot clock.
+  /// The openings of apps, and their ends, boot clock.
   public var openings: [Opening] = []
   /// The refreshes that ended.
   public var refreshes: [RefreshRecord] = []
@@ -17,7 +17,7 @@ public struct HistoryAdditions: Hashable, Sendable {
   /// The pushes that were dropped.
   public var droppedPushes: [DroppedPush] = []
 
-  /// No additions.
+  /// Makes no additions.
   public init() {}
 
   /// The additions of a decision.
@@ -31,7 +31,7 @@ public struct HistoryAdditions: Hashable, Sendable {
     Set(openings.map(\.app) + refreshes.map(\.app) + waits.map(\.app) + droppedPushes.map(\.app))
   }
 
-  /// Appends in place what happened after these.
+  /// Appends later additions in place.
   public mutating func append(_ later: HistoryAdditions) {
     func append<Line>(_ later: [Line], to lines: inout [Line]) {
       lines += later
@@ -43,7 +43,7 @@ public struct HistoryAdditions: Hashable, Sendable {
     append(later.droppedPushes, to: &droppedPushes)
   }
 
-  /// Drops what is about apps of which nothing is to be kept.
+  /// Drops the lines of apps that are erased.
   public mutating func remove(_ apps: Set<AppID>) {
     openings.removeAll { apps.contains($0.app) }
     refreshes.removeAll { apps.contains($0.app) }

@@ -4,21 +4,21 @@ import RefreshEngine
 ///
 /// The table has a column `app` and an `id` in the order of time.
 struct HistoryBound {
-  /// Lines of an app that are always kept.
+  /// How many lines of an app are always kept.
   ///
-  /// They hold two days of refreshes at the shortest background interval, and half a year of one refresh a day.
+  /// Enough for two days of refreshes at the shortest background interval, or half a year of daily refreshes.
   static let depth = 200
-  /// An app's lines are cut after so many more, not at each: a cut dirties a page that the new row does not touch.
+  /// How many further lines are added before a cut, because each cut dirties a page that the new row does not touch.
   static let slack = 16
 
-  /// Openings of an app that are kept: a week at seventy a day, which a rehearsal of the past looks at.
+  /// How many openings of an app are kept: a week at seventy a day, which a rehearsal of the past reads.
   static let openings = 500
 
   private let oldestKept: Statement
   private let cuts: [Statement]
   private var addedSinceCut: [AppID: UInt8] = [:]
 
-  /// Bounds `table`, and with it the rows of `details` whose column of the table's name has the `id` of a line.
+  /// Bounds `table`, and the rows of `details` that name a line's `id` in a column with the table's name.
   init(of table: String, details: String? = nil, depth: Int = depth, on database: Database) throws(StoreError) {
     let old = "app = \(AppTable.key) AND id < ?"
     oldestKept = try Statement(
@@ -34,10 +34,10 @@ struct HistoryBound {
     self.cuts = cuts
   }
 
-  /// Cuts the lines of the app, to which one has just been added, if they are too many.
+  /// Cuts the lines of an app after a new line, if there are too many.
   mutating func added(_ app: AppID) throws(StoreError) {
-    // The first of a start cuts too, or an app that is refreshed seldom and a daemon that is restarted often would
-    // never meet.
+    // The first line after a start cuts too. Otherwise a daemon that restarts often would never cut the lines of an app
+    // that is refreshed seldom.
     let added = addedSinceCut[app] ?? UInt8(Self.slack)
     guard added >= Self.slack else {
       addedSinceCut[app] = added + 1

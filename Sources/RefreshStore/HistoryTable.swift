@@ -2,13 +2,13 @@ import RefreshEngine
 
 /// A line of the history of an app, readable after any number of boots.
 protocol HistoryLine: ColumnRecord {
-  /// The table of such lines, which has a column `app` too, and an `id` in the order of time.
+  /// The table of such lines, with a column `app` and an `id` in the order of time.
   static var table: String { get }
-  /// A line to read a row into.
+  /// Makes a line that reading overwrites.
   init()
 }
 
-/// The rows of one kind of lines of the history, a few hundred of each app.
+/// The rows of one kind of history lines, a few hundred for each app.
 struct HistoryTable<Line: HistoryLine> {
   private let insert: Statement
   private let selectNewest: Statement
@@ -16,7 +16,7 @@ struct HistoryTable<Line: HistoryLine> {
 
   init(details: String? = nil, depth: Int = HistoryBound.depth, on database: Database) throws(StoreError) {
     let names = try Columns.names(of: Line())
-    // A line that is there stays: a refresh has one outcome, the first that was saved.
+    // An existing line stays: a refresh has one outcome, the first that was saved.
     insert = try Statement(
       """
       INSERT INTO \(Line.table) (\(names.list), app) VALUES (\(names.parameters), \(AppTable.key)) ON CONFLICT DO NOTHING

@@ -1,14 +1,14 @@
 import RefreshEngine
 
-/// The data that a starting daemon finds.
+/// The stored data at a start of the daemon.
 public struct Loaded: Sendable {
-  /// The life of the machine between the last save and now.
+  /// The boots between the last save and now.
   public enum Previous: Hashable, Sendable {
     /// Nothing was ever saved.
     case firstStart
-    /// The machine has run on; every instant is as it was saved.
+    /// The boot is the same; every instant stays as it was saved.
     case sameBoot
-    /// The machine was restarted; every instant was moved to this boot's clock.
+    /// The machine was rebooted; every instant was moved to this boot's clock.
     case otherBoot
   }
 
@@ -16,9 +16,9 @@ public struct Loaded: Sendable {
   public internal(set) var start: UInt32 = 1
   /// The boots since the last save.
   public internal(set) var previous = Previous.firstStart
-  /// The clock that the state was restored by at the first start of this boot, until it is set; nil in a new file.
+  /// The clock by which the first start of this boot restored the state, until it is set; nil in a new file.
   public internal(set) var lateClock: LateClock?
-  /// The state of every app that ever had one, on this boot's clock.
+  /// The state of every app that has one, on this boot's clock.
   public internal(set) var states: [AppID: AppState] = [:]
   /// The state that all apps share, on this boot's clock.
   public internal(set) var device = DeviceState()
@@ -26,32 +26,32 @@ public struct Loaded: Sendable {
   public internal(set) var learned: [AppID: Learned] = [:]
   /// Every transfer, on this boot's clock.
   public internal(set) var transfers: [TransferID: StoredTransfer] = [:]
-  /// The transfers that no release can have written so, with what is wrong with each: they are forgotten.
+  /// The transfers in a form that no release writes, each with its error; they are forgotten.
   public internal(set) var unreadableTransfers: [TransferID: StoreError] = [:]
-  /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
+  /// The greatest number that a transfer ever had, also a forgotten transfer; 0 before the first.
   public internal(set) var lastTransfer: UInt64 = 0
   /// The validators of fetches, by app and URL.
   public internal(set) var validators: [AppID: [String: Validator]] = [:]
-  /// The pushes that wait for delivery, in order of their numbers, on this boot's clock.
+  /// The waiting pushes, in order of their numbers, on this boot's clock.
   public internal(set) var pushes: [AppID: [Push]] = [:]
-  /// The pushes that no release can have written so, with what is wrong with each: they are forgotten.
+  /// The pushes in a form that no release writes, each with its error; they are forgotten.
   public internal(set) var unreadablePushes: [PushID: StoreError] = [:]
-  /// The greatest number that a push ever had, also one that is forgotten; 0 before the first.
+  /// The greatest number that a push ever had, also a forgotten push; 0 before the first.
   public internal(set) var lastPush: UInt64 = 0
-  /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
+  /// The error of a damaged file, which was set aside; a new file has begun.
   public internal(set) var damaged: StoreError?
-  /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
+  /// Why the start is not saved yet, if the disk is full: the next save that finds room saves it.
   public internal(set) var unsaved: StoreError?
-  /// Whether instants were moved: in another boot, and once a late clock was set.
+  /// Whether instants were moved: after a reboot, and after a late clock was set.
   public internal(set) var isMoved = false
 
-  /// Moves every instant, as a reboot does.
+  /// Moves every instant, as after a reboot.
   mutating func move(by shift: Duration) {
     isMoved = true
     let moved = { (instant: Instant) in instant + shift }
     states = states.mapValues {
       var state = $0.moved(moved, ahead: moved)
-      // Another boot starts the units that it is to run.
+      // Another boot starts its units anew.
       state.keptUnit = nil
       return state
     }
@@ -60,7 +60,7 @@ public struct Loaded: Sendable {
     pushes = pushes.mapValues { $0.map { $0.moved(moved) } }
   }
 
-  /// Counts the time off of a boot whose late clock was set while no daemon ran, as the engine does otherwise.
+  /// Counts the time off of a boot whose late clock was set while no daemon ran; otherwise the engine counts it.
   mutating func countTimeOff(stepFrom saved: Duration, to offset: Duration) {
     guard previous == .sameBoot, let late = lateClock, late.isSettled(by: offset, after: saved) else { return }
     let off = late.timeOff(by: offset)
@@ -70,7 +70,7 @@ public struct Loaded: Sendable {
     (lateClock, isMoved) = (nil, true)
   }
 
-  /// The changes that make the file hold this: all that was moved; otherwise the rows are right as they are.
+  /// The changes that bring the file up to date: everything that was moved; otherwise none.
   func changes(at clock: BootClock) -> Batch {
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
     if isMoved {

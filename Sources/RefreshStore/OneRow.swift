@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// A table that has one row.
+/// A table with a single row.
 struct OneRow<Record: ColumnRecord> {
   private let blank: Record
   private let read: Statement
@@ -15,7 +15,7 @@ struct OneRow<Record: ColumnRecord> {
       "INSERT OR REPLACE INTO \(table) (only, \(names.list)) VALUES (1, \(names.parameters))", on: database, to: .save)
   }
 
-  /// The record that was saved last; nil in a new file.
+  /// The saved record; nil in a new file.
   func load() throws(StoreError) -> Record? {
     var found: Record?
     try read.rows { row throws(StoreError) in
@@ -34,7 +34,7 @@ struct SavedClock: ColumnRecord {
   var clock = BootClock(bootID: "", now: .zero, wallOffset: .zero)
   /// How often the daemon has started.
   var start: UInt32 = 0
-  /// The clock that the state of another boot was restored by, until it is set.
+  /// The clock by which the state of another boot was restored, until it is set.
   var late: LateClock?
 
   mutating func visit(_ column: inout Columns) throws(StoreError) {
@@ -53,7 +53,7 @@ struct SavedClock: ColumnRecord {
   }
 }
 
-/// The row of `device`: what holds for all apps.
+/// The row of `device`: the state that all apps share.
 struct SavedDevice: ColumnRecord {
   private var pause: Pause?
   private var budget: Double?
@@ -67,7 +67,7 @@ struct SavedDevice: ColumnRecord {
     day = state.day.map(Int32.init(clamping:))
   }
 
-  /// The state; learners in the form of another release are dropped and learn anew.
+  /// The state; drops learners in the form of another release.
   var state: DeviceState {
     var state = DeviceState(pause: pause)
     guard let profile = Profile.allCases.first(where: { $0.refreshesPerAppAndDay == budget }) else { return state }

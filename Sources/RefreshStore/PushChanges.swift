@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// A push that has come and is to be saved, unless its message was taken before.
+/// A new push to save, unless its message was accepted before.
 public struct ArrivedPush: Hashable, Sendable {
   /// Its number.
   public var id: PushID
@@ -8,13 +8,12 @@ public struct ArrivedPush: Hashable, Sendable {
   public var app: AppID
   /// The push that wakes the app; nil if only the message id is saved.
   public var push: Push?
-  /// The id of its message at its source; nil when it has none.
+  /// The id of its message at its source; nil if it has none.
   public var message: String?
-  /// Whether the source says that it gives the message for the first time, so that an id that is known is one that it
-  /// uses again.
+  /// Whether the source says that the message is new; a known id is then a reused id.
   public var isNew: Bool
 
-  /// Makes it of its parts.
+  /// Makes a push from its parts.
   public init(id: PushID, app: AppID, push: Push?, message: String? = nil, isNew: Bool = false) {
     self.id = id
     self.app = app
@@ -24,18 +23,18 @@ public struct ArrivedPush: Hashable, Sendable {
   }
 }
 
-/// The changes of pushes, to be saved with a ``Batch``.
+/// The changes of pushes for a ``Batch``.
 public struct PushChanges: Hashable, Sendable {
-  /// The pushes that have come, in order.
+  /// The new pushes, in order.
   ///
   /// A push that cannot be saved is refused to its sender, and is not part of the next save.
   public var arrived: [ArrivedPush] = []
   /// The engine's decisions on earlier pushes.
   public var changed: [PushID: PushChange] = [:]
-  /// Messages that count as never taken, of each app: what came with them was refused after all.
+  /// The messages of each app to forget, because their pushes were refused after all.
   public var unseen: [AppID: Set<String>] = [:]
 
-  /// No changes.
+  /// Makes no changes.
   public init() {}
 
   /// The apps that must have a row.
@@ -46,7 +45,7 @@ public struct PushChanges: Hashable, Sendable {
     return kept + arrived.map(\.app)
   }
 
-  /// These changes with what `earlier` holds and these do not replace.
+  /// These changes with the contents of `earlier` that they do not replace.
   func following(_ earlier: PushChanges) -> PushChanges {
     var changes = self
     changes.changed.merge(earlier.changed) { later, _ in later }

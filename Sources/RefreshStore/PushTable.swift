@@ -10,10 +10,9 @@ struct PushTable {
     remove = try Statement("DELETE FROM push WHERE id = ?", on: database, to: .save)
   }
 
-  /// The pushes of each app, in order of their numbers, and those whose rows no release can have written, with what is
-  /// wrong with each.
+  /// The pushes of each app, in order of their numbers, and the rows that no release writes, each with its error.
   ///
-  /// Such a row does not condemn the file, as with transfers.
+  /// As with transfers, such a row does not make the file a damaged file.
   func load() throws(StoreError) -> (read: [AppID: [Push]], unreadable: [PushID: StoreError]) {
     var pushes: [AppID: [Push]] = [:]
     var unreadable: [PushID: StoreError] = [:]
@@ -28,7 +27,7 @@ struct PushTable {
     return (pushes, unreadable)
   }
 
-  /// The greatest number that a push ever had, also one that is forgotten; 0 before the first.
+  /// The greatest number that a push ever had, also a forgotten push; 0 before the first.
   func last() throws(StoreError) -> UInt64 { try saved.last() }
 
   /// Saves a push of an app that has a row.
@@ -50,6 +49,6 @@ extension Push: ColumnRecord {
     try column.count("merged", &merged)
   }
 
-  /// A push to read a row into.
+  /// A push that reading overwrites.
   static var blank: Push { Push(id: PushID(0), payload: "", contentID: nil, urgency: .normal, at: .zero) }
 }

@@ -1,27 +1,26 @@
 import RefreshEngine
 
-/// The data that outlives the daemon and the boot: the states of the apps and the device, the clock of both, and
-/// the history.
+/// The data that outlives the daemon and the boot: the states of apps and device, their clock, and the history.
 ///
 /// The store is one SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the given
 /// executor, so that the event loop never waits for a disk.
 ///
-/// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file
-/// is renamed to `PATH.corrupt-SECONDS` and a new one begun, and the error says so.
+/// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file is
+/// renamed to `PATH.corrupt-SECONDS`, a new file begins, and the error says so.
 public actor RefreshStore {
   private let executor: any SerialExecutor
   private let path: String
   private let start: UInt32
   /// The clock at the last save.
   private var clock: BootClock
-  /// The clock that the state was restored by, until it is set.
+  /// The clock by which the state was restored, until it is set.
   private var late: LateClock?
-  /// The open file; nil when it is closed or was set aside.
+  /// The open file; nil after it was closed or set aside.
   private var tables: Tables?
-  /// The batch that could not be saved yet.
+  /// The batch that is not saved yet.
   private var unsaved: Batch?
 
-  /// The executor that was given to ``open(at:clock:executor:)``.
+  /// The executor that ``open(at:clock:executor:)`` was given.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private init(
@@ -36,11 +35,11 @@ public actor RefreshStore {
 
   /// Opens or makes the file, reads all states, and saves durably that the daemon has started once more.
   ///
-  /// Runs on the calling thread: there is nothing else to do before it. Throws for a file that cannot be opened, is of
-  /// a newer schema, or cannot be written for another reason than a full disk.
+  /// Runs on the calling thread, because nothing else can be done before it. Throws if the file cannot be opened, has a
+  /// newer schema, or cannot be written for another reason than a full disk.
   ///
-  /// - Parameter configured: the apps of the configuration to come; apps that have long been out of it are removed. Nil
-  ///   removes none.
+  /// - Parameter configured: the apps of the new configuration; apps that have long been out of it are removed. Nil removes
+  ///   none.
   public static func open(
     at path: String, clock: BootClock, executor: any SerialExecutor, configured: Set<AppID>? = nil
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
@@ -52,15 +51,15 @@ public actor RefreshStore {
     }
   }
 
-  /// Saves a batch in one transaction, with what earlier saves could not write.
+  /// Saves a batch in one transaction, with the changes that earlier saves could not write.
   ///
-  /// Gives those of ``PushChanges/arrived`` that were not saved, because their messages were taken before.
+  /// Returns the pushes of ``PushChanges/arrived`` that were not saved, because their messages were accepted before.
   ///
-  /// With `durably` it returns when the disk has it (`synchronous = FULL`): for a promise to a caller. Without,
-  /// it survives a crash of the daemon at once and a loss of power a little later.
+  /// With `durably` it returns when the disk has the batch (`synchronous = FULL`), for a promise to a caller. Otherwise the
+  /// batch survives a crash of the daemon at once, and a loss of power a little later.
   ///
-  /// When it throws, nothing of the batch is on the disk; but for what arrived, it is kept in memory and is part of the
-  /// next save. After `corrupt`, here or from a reading, the file is a new one: save every state again, the device's too.
+  /// When it throws, the disk has nothing of the batch. All but the new pushes is kept in memory, for the next save. After
+  /// `corrupt`, here or from a read, the file is new: save every state again, also the device's.
   @discardableResult
   public func save(_ batch: Batch, durably: Bool) throws(StoreError) -> Set<PushID> {
     let batch = unsaved.map(batch.following) ?? batch
@@ -73,21 +72,21 @@ public actor RefreshStore {
     return known
   }
 
-  /// The newest refreshes of an app that are on the disk, newest first, `limit` at most.
+  /// The newest refreshes of an app on the disk, newest first, `limit` at most.
   ///
   /// About 200 of an app are kept.
   public func history(of app: AppID, limit: Int) throws(StoreError) -> [StoredRefresh] {
     try withTables { tables throws(StoreError) in try tables.history.newest(limit, of: app) }
   }
 
-  /// The newest waits of an app that are on the disk, newest first by their ends, `limit` at most.
+  /// The newest waits of an app on the disk, newest first by their ends, `limit` at most.
   ///
   /// About 200 of an app are kept.
   public func waits(of app: AppID, limit: Int) throws(StoreError) -> [StoredWait] {
     try withTables { tables throws(StoreError) in try tables.waits.newest(limit, of: app) }
   }
 
-  /// The newest pushes of which an app was never told that are on the disk, newest first, `limit` at most.
+  /// The newest dropped pushes of an app on the disk, newest first, `limit` at most.
   ///
   /// About 200 of an app are kept.
   public func droppedPushes(of app: AppID, limit: Int) throws(StoreError) -> [StoredDroppedPush] {
@@ -103,12 +102,12 @@ public actor RefreshStore {
 
   /// The newest refresh of each app.
   public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
-    // All apps at once fills the page cache with what is not read again.
+    // Reading all apps at once fills the page cache with pages that are not read again.
     defer { tables?.database.forgetPages() }
     return try withTables { tables throws(StoreError) in try tables.history.last() }
   }
 
-  /// Closes the file, with its log written into it, before the process ends or another opens it.
+  /// Writes the log into the file and closes it, before the process ends or another process opens it.
   ///
   /// A batch that a full disk has refused is lost with the process. Any other call opens the file again.
   public func close() {
@@ -142,7 +141,7 @@ public actor RefreshStore {
     return (store, loaded)
   }
 
-  /// Lets `body` use the file; if it turns out to be damaged, sets it aside for the next call to begin anew.
+  /// Lets `body` use the file; sets a damaged file aside, so that the next call begins a new one.
   private func withTables<Result>(
     _ body: (Tables) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

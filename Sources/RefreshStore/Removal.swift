@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// Deletes every row of an app: its state, its history, and what is learnt of it.
+/// Deletes every row of an app: its state, its history and its learners.
 struct Removal {
   private let deletes: [Statement]
 
@@ -20,7 +20,7 @@ struct Removal {
 }
 
 extension Loaded {
-  /// Removes the apps that have been out of the configuration for 90 days, and are not in the one to come.
+  /// Removes the apps that have been out of the configuration for 90 days, and are not in the new one.
   mutating func removeOutdated(configured: Set<AppID>?, at now: Instant) -> Set<AppID> {
     guard let configured else { return [] }
     let inUse = Set(transfers.values.map(\.state.policy.app)).union(configured)

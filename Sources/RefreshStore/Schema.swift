@@ -1,8 +1,8 @@
-/// The tables, and how a file of an older release becomes one of this release.
+/// The tables, and the migrations of a file from an older release.
 ///
-/// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first, or `timeline`, which has the waits
-/// too. Instants in `app`, `device`, `transfer`, `push` and `clock` are microseconds of the boot clock of the boot in `clock`,
-/// and `clock.wall_offset_us` added to one gives Unix time; all others have Unix time already.
+/// Read them with `sqlite3` while the daemon runs: first `SELECT * FROM history`, or `timeline`, which also has the waits.
+/// Instants in `app`, `device`, `transfer`, `push` and `clock` are microseconds of the boot clock of the boot in `clock`.
+/// Add `clock.wall_offset_us` for Unix time. All other instants are Unix time.
 enum Schema {
   /// The version that this release writes, kept in `PRAGMA user_version`.
   static var version: Int { migrations.count }
@@ -252,7 +252,7 @@ enum Schema {
     ) STRICT;
 
     """,
-    // Also a new word in `trigger`: reported.
+    // This version also has a new word in `trigger`: reported.
     """
     ALTER TABLE app ADD COLUMN held_since_us INTEGER;  -- since when it is due and held, if its file wants to know
     ALTER TABLE app ADD COLUMN is_held_told INTEGER;

@@ -1,5 +1,5 @@
 extension Schema {
-  /// Brings the file to this release's version, each step whole or not at all.
+  /// Brings the file to this release's version; each step happens completely or not at all.
   static func migrate(_ database: Database) throws(StoreError) {
     let readVersion = try Statement("PRAGMA user_version", on: database, to: .open)
     func version() throws(StoreError) -> Int64 {

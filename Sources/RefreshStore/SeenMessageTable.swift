@@ -1,10 +1,10 @@
 import RefreshEngine
 
-/// The rows of `push_seen`: the messages that were taken, so that none is taken twice.
+/// The rows of `push_seen`: the accepted messages, so that none is accepted twice.
 struct SeenMessageTable {
-  /// How long a message is known: longer than any source keeps one for a client that is away.
+  /// How long a message stays known: longer than any source keeps messages for an absent client.
   static let memory = Duration.hours(30 * 24)
-  /// Messages of an app that are known.
+  /// How many messages of an app stay known.
   static let depth = 1_000
 
   private let forget: Statement
@@ -26,7 +26,7 @@ struct SeenMessageTable {
   /// Records a message for an app that has a row; false if it was recorded before.
   ///
   /// - Parameters:
-  ///   - isNew: whether an id that is known is one that the source uses again.
+  ///   - isNew: whether the source says that the message is new, so that a known id is a reused id.
   ///   - wall: Unix time in microseconds.
   mutating func note(_ message: String, of app: AppID, isNew: Bool, atWall wall: Int64) throws(StoreError) -> Bool {
     let oldest = wall - Self.memory.inMicroseconds
@@ -38,7 +38,7 @@ struct SeenMessageTable {
     return isNoted
   }
 
-  /// Forgets that a message was taken.
+  /// Forgets that a message was accepted.
   func remove(_ message: String, of app: AppID) throws(StoreError) {
     try forget.run(.text(app.description), .text(message), true.columnValue, .integer(0))
   }

@@ -36,7 +36,7 @@ final class Statement {
     try step(values) { _ throws(StoreError) in }
   }
 
-  /// Runs it and shows each row to `body`; a row is valid only there.
+  /// Runs it and calls `body` with each row, which is valid only there.
   func rows(_ values: ColumnValue..., body: (Row) throws(StoreError) -> Void) throws(StoreError) {
     try step(values, body)
   }
@@ -69,11 +69,11 @@ final class Statement {
   private static let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }
 
-/// The row at which a statement stands.
+/// The current row of a statement.
 ///
 /// The tables are `STRICT`, so a column has the type that the schema gives it.
 struct Row {
-  /// No instant or duration of ours is further than 36,000 years from zero; so sums of a few cannot overflow.
+  /// The bounds of an instant or a duration: 36,000 years from zero, so that small sums cannot overflow.
   static let sane = -(Int64(1) << 60)...(Int64(1) << 60)
 
   fileprivate let handle: OpaquePointer
@@ -83,10 +83,10 @@ struct Row {
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  /// A column of an id, whatever it holds.
+  /// A column with an id, whatever it contains.
   func number(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
 
-  /// A column of an id that a release can have written.
+  /// A column with an id that a release can have written.
   func positive(_ column: Int32) throws(StoreError) -> UInt64 {
     guard integer(column) > 0 else { throw unreadable(column) }
     return number(column)
@@ -94,20 +94,20 @@ struct Row {
 
   func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
-  /// A column of bytes of a file.
+  /// A column with a number of bytes of a file.
   func size(_ column: Int32) throws(StoreError) -> Int64 {
     guard (0...Self.sane.upperBound).contains(integer(column)) else { throw unreadable(column) }
     return integer(column)
   }
 
   func blob(_ column: Int32) -> [UInt8] {
-    // The bytes first: sqlite3_column_bytes counts what sqlite3_column_blob has made (c3ref/column_blob.html).
+    // This comes first: sqlite3_column_bytes counts the result of sqlite3_column_blob (c3ref/column_blob.html).
     guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
   func text(_ column: Int32) -> String {
-    // The text first: sqlite3_column_bytes counts what sqlite3_column_text has made (c3ref/column_blob.html).
+    // This comes first: sqlite3_column_bytes counts the result of sqlite3_column_text (c3ref/column_blob.html).
     guard let bytes = sqlite3_column_text(handle, column) else { return "" }
     let buffer = UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
     return String(decoding: buffer, as: UTF8.self)
@@ -118,14 +118,14 @@ struct Row {
     return integer(column)
   }
 
-  /// A count to which one may be added.
+  /// A count that may grow by one.
   func count(_ column: Int32) throws(StoreError) -> Int32 {
     let count = try Int32(self, column)
     guard (0 ..< .max).contains(count) else { throw unreadable(column) }
     return count
   }
 
-  /// The error of a column whose value no release wrote.
+  /// The error for a column with a value that no release wrote.
   func unreadable(_ column: Int32) -> StoreError {
     let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "\(column)"
     return .unreadable(column: name, text(column), path: path)

@@ -7,7 +7,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: Hashable, Sendable, CaseIterable {
     /// The file system or a quota is full.
     ///
-    /// The batch is kept and written with the next save that finds room.
+    /// The batch is kept, and saved with the next save that finds room.
     case full
     /// Another process held the file for longer than the store waits.
     ///
@@ -15,29 +15,29 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case busy
     /// The file is damaged.
     ///
-    /// It has been set aside and a new one begun: save every state again.
+    /// It was set aside, and a new file begun: save every state again.
     case corrupt
     /// The file or its directory cannot be written.
     case readOnly
-    /// The disk has not answered in time, and may yet.
+    /// The disk has not answered in time, and may still answer.
     ///
-    /// Whether the batch is on the disk is not known before it answers.
+    /// Until then it is unknown whether the disk has the batch.
     case unanswered
-    /// The file was written by a newer refreshd; it has not been touched.
+    /// A newer refreshd wrote the file; it stays as it is.
     case newerSchema
-    /// Anything else; the sentence and the SQLite code say what.
+    /// Anything else; the sentence and the SQLite code tell more.
     case other
   }
 
-  /// The act that failed.
+  /// The operation that failed.
   public enum Purpose: String, Hashable, Sendable {
-    /// The file is opened or made.
+    /// Opening or making the file.
     case open
-    /// Something is read from it.
+    /// Reading from it.
     case read
-    /// A batch is saved.
+    /// Saving a batch.
     case save = "save to"
-    /// The tables are brought to the newest schema.
+    /// Migrating the tables to the newest schema.
     case upgrade
   }
 
@@ -50,9 +50,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The error, the file and the remedy, in one sentence.
   public let description: String
 
-  /// An error that SQLite reported, `cause` in its words and `systemError` the last errno that it noted.
+  /// Makes an error of SQLite, with its words in `cause` and its last errno in `systemError`.
   init(_ purpose: Purpose, path: String, sqliteCode: Int32, systemError: Int32, cause: String) {
-    // SQLite notes an errno for these two only (c3ref/system_errno.html); for others it is a leftover.
+    // SQLite notes an errno for these two codes only (c3ref/system_errno.html); for others it is a leftover.
     let systemError = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(sqliteCode & 0xff) ? systemError : 0
     self.path = path
     self.sqliteCode = sqliteCode
@@ -70,7 +70,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// The error of a column whose content no release ever wrote.
+  /// The error for a column with content that no release ever wrote.
   static func unreadable(column: String, _ content: String, path: String) -> StoreError {
     let remedy = remedy(.corrupt, sqliteCode: SQLITE_CORRUPT)
     return StoreError(
@@ -94,14 +94,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         + remedy(.newerSchema, sqliteCode: 0))
   }
 
-  /// This error of a damaged file, once the file is called `aside`.
+  /// The error of this damaged file after it was renamed to `aside`.
   func setAside(as aside: String) -> StoreError {
     StoreError(
       code: code, path: path, sqliteCode: sqliteCode,
       description: "\(description); it is now \(aside), and a new file is begun")
   }
 
-  /// A damaged file that cannot be moved out of the way.
+  /// The error of a damaged file that cannot be renamed.
   static func cannotSetAside(_ path: String, as aside: String, systemError: Int32) -> StoreError {
     StoreError(
       code: .other, path: path,

@@ -1,15 +1,15 @@
 import RefreshEngine
 
-/// A time in which a due app was held, as the history has it.
+/// A time in which a due app was held, in the history.
 public struct StoredWait: Hashable, Sendable {
-  /// From when: Unix time in microseconds, by the wall clock as it stood when the wait was saved.
+  /// The beginning: Unix time in microseconds, by the wall clock when the wait was saved.
   public var sinceWallMicroseconds: Int64 = 0
-  /// Until when: Unix time in microseconds, by the same wall clock.
+  /// The end: Unix time in microseconds, by the same wall clock.
   public var untilWallMicroseconds: Int64 = 0
   /// The holds, in the order of the verdict.
   public var holds: [Hold.Name] = []
 
-  /// The line of the history for a wait that has just ended.
+  /// Makes the history's line for a wait that has just ended.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
   public init(_ record: WaitRecord, wallOffset: Duration) {
@@ -30,20 +30,20 @@ extension StoredWait: HistoryLine {
   }
 }
 
-/// A push that its app never received, as the history has it.
+/// A push that its app never received, in the history.
 public struct StoredDroppedPush: Hashable, Sendable {
   /// Its number.
   public var id = PushID(0)
-  /// The subject; nil when the sender named none.
+  /// The subject; nil if the sender named none.
   public var contentID: String?
-  /// When it came: Unix time in microseconds, by the wall clock as it stood when it was dropped.
+  /// When it came: Unix time in microseconds, by the wall clock when it was dropped.
   public var arrivedWallMicroseconds: Int64 = 0
   /// When it was dropped: Unix time in microseconds, by the same wall clock.
   public var droppedWallMicroseconds: Int64 = 0
   /// How many older payloads it had replaced.
   public var merged: Int32 = 0
 
-  /// The line of the history for a push that has just been dropped.
+  /// Makes the history's line for a push that was just dropped.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, when it was dropped.
   public init(_ push: DroppedPush, wallOffset: Duration) {
@@ -68,16 +68,16 @@ extension StoredDroppedPush: HistoryLine {
   }
 }
 
-/// A time in which the user had an app in the foreground, as the history has it.
+/// A time in which the user had an app in the foreground, in the history.
 public struct StoredOpening: Hashable, Sendable {
-  /// From when: Unix time in microseconds, by the wall clock as it stood when that was saved.
+  /// The beginning: Unix time in microseconds, by the wall clock when it was saved.
   public var wallMicroseconds: Int64 = 0
-  /// Until when, likewise; nil while it goes on, and when nobody saw its end.
+  /// The end, likewise; nil while it goes on, and if nobody saw its end.
   public var endWallMicroseconds: Int64?
-  /// Whether a desktop showed it; otherwise a signal told of it.
+  /// Whether a desktop showed it; otherwise a signal told it.
   public var isObserved = false
 
-  /// Makes an opening that goes on.
+  /// Makes an opening without an end.
   init(wallMicroseconds: Int64, isObserved: Bool) {
     (self.wallMicroseconds, self.isObserved) = (wallMicroseconds, isObserved)
   }

@@ -26,7 +26,8 @@ extension Outcome: ColumnRecord {
 }
 
 extension Cause {
-  /// The cause of this kind, with the code and the text of its row; nil if the text is no stop reason.
+  /// The cause of this kind, with the code and the text of its row; nil if the text is not the stop reason that the kind
+  /// needs.
   fileprivate init?(_ kind: Kind, code: Int32, text: String) {
     switch kind {
     case .exit: self = .exit(code)

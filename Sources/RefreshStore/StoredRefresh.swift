@@ -1,22 +1,22 @@
 import RefreshEngine
 
-/// A refresh as the history has it.
+/// A refresh in the history.
 public struct StoredRefresh: Hashable, Sendable {
   /// The refresh.
   public var id = RefreshID(key: 0)
-  /// When it started: Unix time in microseconds, by the wall clock as it stood at its end.
+  /// When it started: Unix time in microseconds, by the wall clock at its end.
   public var startedWallMicroseconds: Int64 = 0
   /// From its start to its end.
   @PackedDuration public var duration = Duration.zero
   private var fewTasks = Few<TaskRecord>([])
   private var boxedPush: Boxed<DeliveredPush>?
-  // The small fields come last, side by side: the last refresh of each app is kept in memory.
+  // The small fields come last, side by side, because the last refresh of each app is kept in memory.
 
   /// The outcome of the group.
   public var outcome = Outcome.noData
-  /// Completions that came after the first for a task.
+  /// The completions after the first of each task.
   public var extraCompletions: Int32 = 0
-  /// Why it started.
+  /// Its trigger.
   public var trigger = Trigger.manual
   /// Why refreshd ended it, if it did.
   public var stopReason: StopReason?
@@ -26,13 +26,13 @@ public struct StoredRefresh: Hashable, Sendable {
     get { fewTasks.list }
     set { fewTasks = Few(newValue) }
   }
-  /// The push that it delivered; nil when it delivered none.
+  /// The push that it delivered; nil if it delivered none.
   public var push: DeliveredPush? {
     get { boxedPush?.value }
     set { boxedPush = newValue.map(Boxed.init) }
   }
 
-  /// The line of the history for a refresh that has just ended.
+  /// Makes the history's line for a refresh that has just ended.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
   public init(_ record: RefreshRecord, wallOffset: Duration) {
@@ -66,7 +66,7 @@ extension StoredRefresh: HistoryLine {
 
 extension DeliveredPush: ColumnRecord {
   mutating func visit(_ column: inout Columns) throws(StoreError) {
-    // `merged` comes first: it is null where the refresh delivered no push.
+    // `merged` comes first: it is null if the refresh delivered no push.
     try column.count("merged", &merged)
     try column("content_id", &contentID)
   }
@@ -82,6 +82,6 @@ extension TaskRecord: ColumnRecord {
     try column("bytes", &bytes)
   }
 
-  /// A record to read a row into.
+  /// A record that reading overwrites.
   static var blank: TaskRecord { TaskRecord(name: "", outcome: .noData, duration: .zero, cpu: .zero, message: "") }
 }

@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// The request of a transfer, which never changes.
 ///
-/// The URL may have a password or a token in it. It is in the store, which only its owner can read, and is shown nowhere.
+/// The URL may contain a password or a token. It is in the store, which only its owner can read, and is shown nowhere.
 public struct TransferRequest: Hashable, Sendable {
   /// The direction of a transfer.
   public enum Direction: String, Hashable, Sendable, CaseIterable {
@@ -22,26 +22,26 @@ public struct TransferRequest: Hashable, Sendable {
   public var description: String?
   /// The expected SHA-256 of the file, 64 hexadecimal digits in lower case.
   public var sha256: String?
-  /// How long the file is to be, in bytes.
+  /// The expected length of the file, in bytes.
   public var length: Int64?
-  /// How fast it may be, in bytes a second; nil for no bound.
+  /// The bound of its speed, in bytes a second; nil for none.
   public var maxRate: Int64?
-  /// Whether an upload is sent with POST and not with PUT.
+  /// Whether an upload uses POST and not PUT.
   public var isPost = false
-  /// Whether an upload goes by tus.
+  /// Whether an upload uses tus.
   public var isTus = false
-  /// The file that has more headers.
+  /// The file with further headers.
   public var headersFile: String?
-  /// The file that has user and password.
+  /// The file with user and password.
   public var credentialFile: String?
-  /// Whether user and password are looked up in the owner's `.netrc`.
+  /// Whether user and password come from the owner's `.netrc`.
   public var usesNetrc = false
   /// The text of the desktop notification when the last transfer of the session has ended.
   public var notice: String?
-  /// The user id of the app's owner when it asked; nil for a transfer of a release before schema 9.
+  /// The user id of the app's owner at the request; nil for a transfer from a release before schema 9.
   public var owner: UInt32?
 
-  /// Makes a request with nothing special about it.
+  /// Makes a plain request.
   public init(_ direction: Direction, url: String, path: String) {
     self.direction = direction
     self.url = url
@@ -57,62 +57,62 @@ public struct ResumeData: Hashable, Sendable {
   public var etag: String?
   /// The date of the file on the server, as the server wrote it.
   public var lastModified: String?
-  /// The date of that answer, as the server wrote it.
+  /// The `Date` of that answer, as the server wrote it.
   public var date: String?
-  /// How long the file is, in bytes.
+  /// The length of the file, in bytes.
   public var total: Int64?
-  /// How many bytes of it have outlived a loss of power.
+  /// How many of its bytes would survive a loss of power.
   public var durable: Int64
   /// The kernel's id of the boot in which they were written.
   public var boot: String
-  /// Where an upload by tus goes on.
+  /// The URL at which an upload by tus goes on.
   public var tusURL: String?
   /// The identity of the partial file.
   public var partMark: Int64?
 
-  /// Makes what is known of a file of which so many bytes are safe.
+  /// Makes the data of a file with a number of durable bytes.
   public init(durable: Int64, boot: String) {
     self.durable = durable
     self.boot = boot
   }
 }
 
-/// How far a transfer has come.
+/// The progress of a transfer.
 public struct TransferProgress: Hashable, Sendable {
-  /// How often it was given to a worker.
+  /// How often a worker got it.
   public var attempts: Int64 = 0
-  /// The last trouble, in one line; nil while there was none.
+  /// The last error, in one line; nil without any.
   public var message: String?
-  /// How many bytes of the file are moved, as far as that is saved.
+  /// How many bytes of the file are moved, as far as saved.
   public var bytes: Int64 = 0
-  /// How many there are in all, once that is known.
+  /// The length of the file in bytes, once it is known.
   public var total: Int64?
-  /// The SHA-256 of the file, where it was checked.
+  /// The SHA-256 of the file, if it was checked.
   public var sha256: String?
-  /// The data to resume; nil for a transfer that has not moved a byte.
+  /// The data to resume; nil if no byte was moved.
   public var resume: ResumeData?
 
   /// The progress of a transfer that has not begun.
   public init() {}
 }
 
-/// A transfer as the store has it.
+/// A transfer in the store.
 public struct StoredTransfer: Hashable, Sendable {
   /// The engine's state, on this boot's clock.
   public var state: TransferState
   /// The request.
   public var request: TransferRequest
-  /// How far it has come.
+  /// The progress.
   public var progress: TransferProgress
 
-  /// Makes it of its parts.
+  /// Makes a transfer from its parts.
   public init(state: TransferState, request: TransferRequest, progress: TransferProgress = TransferProgress()) {
     self.state = state
     self.request = request
     self.progress = progress
   }
 
-  /// The transfer with its instants changed, as a reboot changes them.
+  /// The transfer with its instants changed, as after a reboot.
   func moved(_ change: (Instant) -> Instant) -> StoredTransfer {
     StoredTransfer(state: state.moved(change), request: request, progress: progress)
   }

@@ -22,9 +22,9 @@ final class Tables {
   /// Whether `PRAGMA synchronous` is `FULL`.
   private var isDurable = false
 
-  /// Opens or makes the file and brings it to this release's schema.
+  /// Opens or makes the file, and migrates it to this release's schema.
   ///
-  /// A file that is there can be opened on a full disk too, though not shared then.
+  /// An existing file can also be opened on a full disk, though then it is not shared.
   static func open(_ path: String) throws(StoreError) -> Tables {
     do {
       return try Tables(path: path, isExclusive: false)
@@ -58,7 +58,7 @@ final class Tables {
     removal = try Removal(database)
   }
 
-  /// The data that was saved last, and the clock by which its instants are read; nil in a new file.
+  /// The saved data, and the clock by which its instants are read; nil in a new file.
   func load() throws(StoreError) -> (data: Loaded, saved: SavedClock)? {
     guard let saved = try clock.load() else { return nil }
     var data = Loaded()
@@ -74,20 +74,20 @@ final class Tables {
     return (data, saved)
   }
 
-  /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
+  /// Saves in one transaction; if `durably`, returns only when the disk has it and all earlier changes.
   ///
-  /// Gives the pushes that were not saved, because their messages were taken before.
+  /// Returns the pushes that were not saved, because their messages were accepted before.
   @discardableResult
   func save(_ batch: Batch, clock saved: SavedClock, durably: Bool) throws(StoreError) -> Set<PushID> {
     let now = saved.clock
     if durably != isDurable {
-      // Not a prepared statement: this pragma acts when it is compiled.
+      // No prepared statement: this pragma takes effect when it is compiled.
       try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
       isDurable = durably
     }
     return try database.transaction(to: .save) { () throws(StoreError) in
       try clock.save(saved)
-      // Removals come first, because a file may name an app again that was erased a moment before.
+      // Removals come first, because a file may name an app again that was just erased.
       for app in batch.removed { try removal.remove(app) }
       for (app, state) in batch.states { try apps.save(state, of: app) }
       for app in batch.apps where batch.states[app] == nil { try apps.add(app) }
@@ -114,7 +114,7 @@ final class Tables {
     }
   }
 
-  /// Adds an opening, or ends the newest one of the app if that goes on.
+  /// Adds an opening, or ends the app's newest opening if it goes on.
   private func save(_ opening: Opening, clock: BootClock) throws(StoreError) {
     let wall = (opening.at + clock.wallOffset).microseconds
     switch opening.change {
@@ -157,12 +157,12 @@ final class Tables {
     for (id, progress) in changes.progress { try transfers.save(progress, of: id) }
   }
 
-  /// Renames a damaged file, with its write-ahead log, and gives its new name.
+  /// Renames a damaged file with its write-ahead log, and returns its new name.
   ///
-  /// No connection to it may be open here: SQLite deletes the log by its name when the last one closes.
+  /// No connection to it may be open: SQLite deletes the log by its name when the last connection closes.
   static func setAside(_ path: String, wallMicroseconds: Int64) throws(StoreError) -> String {
     let aside = "\(path).corrupt-\(wallMicroseconds / 1_000_000)"
-    // The file itself last: a log without its file would be played into the new one.
+    // The file itself goes last: SQLite would apply a log without its file to the new file.
     for suffix in ["-shm", "-wal", ""] {
       guard rename(path + suffix, aside + suffix) == 0 || errno == ENOENT else {
         throw .cannotSetAside(path, as: aside, systemError: errno)

@@ -1,27 +1,27 @@
 import RefreshEngine
 
-/// The changes of transfers, to be saved with a ``Batch``.
+/// The changes of transfers for a ``Batch``.
 public struct TransferChanges: Hashable, Sendable {
-  /// The transfers to save whole: new ones, and ones whose row is to be replaced.
+  /// The transfers to save completely: new transfers, and transfers whose row is replaced.
   public var whole: [TransferID: StoredTransfer] = [:]
-  /// The states of other transfers.
+  /// The new states of other transfers.
   public var states: [TransferID: TransferState] = [:]
-  /// How far others have come.
+  /// The new progress of other transfers.
   public var progress: [TransferID: TransferProgress] = [:]
   /// The transfers to delete.
   public var removed: Set<TransferID> = []
 
-  /// No changes.
+  /// Makes no changes.
   public init() {}
 
-  /// These changes with what `earlier` holds and these do not replace.
+  /// These changes with the contents of `earlier` that they do not replace.
   func following(_ earlier: TransferChanges) -> TransferChanges {
     var changes = earlier
     changes.states.merge(states) { _, later in later }
     changes.progress.merge(progress) { _, later in later }
     for (id, transfer) in whole {
       changes.whole[id] = transfer
-      // An earlier change is part of the whole transfer.
+      // The complete transfer includes earlier changes.
       (changes.states[id], changes.progress[id]) = (states[id], progress[id])
     }
     changes.removed.formUnion(removed)

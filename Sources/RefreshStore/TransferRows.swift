@@ -8,7 +8,7 @@ struct SavedTransfer: ColumnRecord {
   private var host = ""
   private var network = NetworkConstraint.unmetered
   private var request = TransferRequest(.download, url: "", path: "")
-  // The columns that change, alone too.
+  // The columns that may change alone.
   private var decided = DecidedTransfer()
   private var progress = TransferProgress()
 
@@ -46,7 +46,7 @@ extension SavedTransfer {
 /// The columns of a transfer that the engine decides.
 struct DecidedTransfer: ColumnRecord {
   var priority: Int32 = 0
-  /// Changes when a late clock is set.
+  /// It changes only when a late clock is set.
   var enqueuedAt = Instant.zero
   var stage = TransferState.Stage.paused
   var hasBegun = false
@@ -136,7 +136,7 @@ extension TransferProgress: ColumnRecord {
 
 extension ResumeData: ColumnRecord {
   mutating func visit(_ column: inout Columns) throws(StoreError) {
-    // First: it is null where there is nothing to resume.
+    // This comes first: it is null if there is nothing to resume.
     try column("resume_boot", &boot)
     try column("resume_url", &url)
     try column("resume_etag", &etag)

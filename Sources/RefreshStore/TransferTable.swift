@@ -18,9 +18,9 @@ struct TransferTable {
     remove = try Statement("DELETE FROM transfer WHERE id = ?", on: database, to: .save)
   }
 
-  /// All transfers, and those whose rows no release can have written, with what is wrong with each.
+  /// All transfers, and the rows that no release writes, each with its error.
   ///
-  /// Such a row does not condemn the file: its content came from a server.
+  /// Such a row does not make the file a damaged file, because its content came from a server.
   func load() throws(StoreError) -> (read: [TransferID: StoredTransfer], unreadable: [TransferID: StoreError]) {
     var transfers: [TransferID: StoredTransfer] = [:]
     var unreadable: [TransferID: StoreError] = [:]
@@ -35,7 +35,7 @@ struct TransferTable {
     return (transfers, unreadable)
   }
 
-  /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
+  /// The greatest number that a transfer ever had, also a forgotten transfer; 0 before the first.
   func last() throws(StoreError) -> UInt64 { try saved.last() }
 
   /// Saves a transfer of an app that has a row.
@@ -43,12 +43,12 @@ struct TransferTable {
     try saved.save(SavedTransfer(id, transfer), of: transfer.state.policy.app)
   }
 
-  /// Saves what the engine decided of a transfer that has a row.
+  /// Saves the engine's state of a transfer that has a row.
   func save(_ state: TransferState, of id: TransferID) throws(StoreError) {
     try writeState.run(try Columns.values(of: DecidedTransfer(state)) + [id.columnValue])
   }
 
-  /// Saves how far a transfer has come that has a row.
+  /// Saves the progress of a transfer that has a row.
   func save(_ progress: TransferProgress, of id: TransferID) throws(StoreError) {
     try writeProgress.run(try Columns.values(of: progress) + [id.columnValue])
   }

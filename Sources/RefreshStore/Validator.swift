@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The validator of a URL that an app fetches, to ask the server for news only.
+/// The validator of a URL that an app fetches, with which the server sends only changed content.
 public struct Validator: Hashable, Sendable {
   /// The URL that sent the content, after redirects; nil if a release before schema 12 saved the rest.
   public var finalURL: String?
@@ -11,7 +11,7 @@ public struct Validator: Hashable, Sendable {
   /// The SHA-256 of the content, 64 hexadecimal digits.
   public var digest: String?
 
-  /// Makes it of its parts.
+  /// Makes a validator from its parts.
   public init(
     finalURL: String? = nil, etag: String? = nil, lastModified: String? = nil, digest: String? = nil
   ) {
@@ -45,7 +45,7 @@ struct ValidatorTable {
     remove = try Statement("DELETE FROM validator WHERE app = \(AppTable.key) AND url = ?", on: database, to: .save)
   }
 
-  /// The validators that were saved last, by app and URL.
+  /// The saved validators, by app and URL.
   func load() throws(StoreError) -> [AppID: [String: Validator]] {
     var validators: [AppID: [String: Validator]] = [:]
     try saved.rows { row throws(StoreError) in
@@ -55,7 +55,7 @@ struct ValidatorTable {
     return validators
   }
 
-  /// Saves what an app that has a row remembers of a URL; nil if it is forgotten.
+  /// Saves the validator of a URL for an app that has a row; nil deletes it.
   func save(_ validator: Validator?, of app: AppID, _ url: String) throws(StoreError) {
     guard let validator else { return try remove.run(.text(app.description), .text(url)) }
     try saved.save(Saved(url: url, validator: validator), of: app)

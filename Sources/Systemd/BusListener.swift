@@ -1,11 +1,11 @@
 import CSystemd
 import Glibc
 
-/// Takes messages of the bus; every new connection renews that until this object is released.
+/// Receives messages of the bus until this object is released; every new connection renews the subscription.
 ///
 /// Thread-confined, as its loop is.
 public final class BusListener: BusSubscription {
-  /// Has sd-bus(3) call a handler with the messages of a connection, for as long as the slot lives.
+  /// Makes sd-bus(3) call a handler with the messages of a connection, as long as the slot lives.
   typealias Attachment = (
     _ connection: OpaquePointer?, _ slot: inout OpaquePointer?, _ handler: @escaping sd_bus_message_handler_t,
     _ context: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ public final class BusListener: BusSubscription {
   let rank = 0
   private let bus: Bus
   private let attach: Attachment
-  /// Takes a message; the result is for sd-bus(3).
+  /// Handles a message; returns the result for sd-bus(3).
   private let receive: (OpaquePointer) -> Int32
   private var slot: OpaquePointer?
 

@@ -64,7 +64,7 @@ public final class BusObject: BusSubscription {
     bus.remove(self)
   }
 
-  /// Reads the properties, again if need be.
+  /// Reads the properties, for the first time or again.
   public func ask() {
     patience?.arm(at: EventLoop.bootMicroseconds() + Bus.patience, accuracy: 1)
     question = bus.call(.getAll(of: interface, at: path, in: service), timeout: Self.longestWait) { [unowned self] in
@@ -92,7 +92,7 @@ public final class BusObject: BusSubscription {
       hasBeenKnown = true
       conclude(.known((values.first?.entries ?? [:]).filter { wanted.contains($0.key) }))
     case .failure(let error) where error.isNobodyThere: conclude(leaving)
-    // The service or the connection has gone, or the time is over; each of these sets the state itself.
+    // The service or the connection has gone, or the timeout has passed; each of them sets the state itself.
     case .failure(let error) where error.name == "org.freedesktop.DBus.Error.NoReply": question = nil
     case .failure(let error): conclude(.silent("\(name) answers with an error: \(error)"))
     }

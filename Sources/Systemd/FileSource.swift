@@ -42,7 +42,7 @@ public final class FileSource {
   }
 
   private func changed() {
-    // The path may now have another file. Watch first and read later, so that no change is missed.
+    // Another file may have the path now. Watch first and read later, so that no change is missed.
     do throws(SystemdError) {
       try watch()
     } catch {

@@ -1,11 +1,11 @@
 import CSystemd
 import Glibc
 
-/// Reads what one run of a unit prints, as it comes: sd-journal(3) on the event loop.
+/// Reads the output of one run of a unit as it arrives: sd-journal(3) on the event loop.
 ///
 /// A process sees only the entries that its user may read (journalctl(1)). Thread-confined, as its loop is.
 public final class JournalReader {
-  /// The most entries that one turn of the loop reads, so that a unit that prints without end blocks nothing.
+  /// The most entries that one turn of the loop reads, so that a unit that prints endlessly does not block the loop.
   private static let entriesPerTurn = 256
 
   private let journal: OpaquePointer
@@ -17,24 +17,23 @@ public final class JournalReader {
   /// The time of the newest line of the run, in microseconds of the wall clock; 0 before the first.
   public private(set) var newest: UInt64 = 0
 
-  /// The messages by which a service manager says that a run is over: `SD_MESSAGE_UNIT_SUCCESS`,
+  /// The ids of a service manager's messages about the end of a run: `SD_MESSAGE_UNIT_SUCCESS`,
   /// `SD_MESSAGE_UNIT_FAILURE_RESULT` (sd-messages(3)).
   private static let ends: Set<String> = ["7ad2d189f7e94e70a38c781354912448", "d9b373ed55a64feb8242e02dbe79a49c"]
   private static let runOfProcess = "_SYSTEMD_INVOCATION_ID"
-  /// The fields by which managers name a run in messages of their own.
+  /// The fields by which managers name a run in their own messages.
   private static let fieldsOfManagers = ["INVOCATION_ID", "USER_INVOCATION_ID"]
 
-  /// Follows the entries of a run from its beginning on.
+  /// Follows the entries of a run from its beginning.
   ///
-  /// journald asks the kernel which run a process belongs to when it reads the line. If the process has ended by
-  /// then, the entry names the unit only, and only for units of the machine. Such an entry counts if it is not older
-  /// than the run.
+  /// journald asks the kernel for the run of a process when it reads the line. If the process has ended by then, the entry
+  /// names the unit only, and only for units of the machine. Such an entry counts if it is not older than the run.
   ///
   /// - Parameters:
   ///   - invocation: the id of the run, 32 hexadecimal digits (systemd.exec(5), `INVOCATION_ID`).
   ///   - unit: the unit of the machine; nil for one of a user's manager.
   ///   - start: the beginning of the run, in microseconds of the wall clock; 0 if it is not known.
-  ///   - onEnd: called when the manager's own message is there that the run is over.
+  ///   - onEnd: called when the manager's message about the end of the run has arrived.
   public init(
     invocation: String, unit: String?, since start: UInt64, on loop: EventLoop,
     onLine: @escaping (String) -> Void, onEnd: @escaping () -> Void
@@ -53,7 +52,7 @@ public final class JournalReader {
     try check(sd_journal_seek_realtime_usec(journal, start), cannot: "search the journal")
     let descriptor = try check(sd_journal_get_fd(journal), cannot: "follow the journal")
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
-      // The result says only how the files have changed.
+      // The result tells only how the files have changed.
       _ = sd_journal_process(journal)
       read()
     }
@@ -72,18 +71,18 @@ public final class JournalReader {
     sd_journal_has_persistent_files(journal) > 0 || sd_journal_has_runtime_files(journal) > 0
   }
 
-  /// Reads the entries that are there, for a time in microseconds at most.
+  /// Reads the remaining entries, for at most `microseconds`.
   public func readRest(within microseconds: Int64) {
     let end = EventLoop.bootMicroseconds() + microseconds
     while readTurn(), EventLoop.bootMicroseconds() < end {}
   }
 
   private func read() {
-    // The journal's descriptor reports new entries only, and not those that are left.
+    // The journal's descriptor reports only new entries, not the remaining ones.
     if readTurn() { nextTurn?.arm(at: 0, accuracy: 1) }
   }
 
-  /// Reads the entries of one turn; returns whether some may be left.
+  /// Reads the entries of one turn; returns whether more may be left.
   private func readTurn() -> Bool {
     for _ in 0..<Self.entriesPerTurn {
       guard sd_journal_next(journal) > 0 else { return false }
@@ -98,7 +97,7 @@ public final class JournalReader {
     return true
   }
 
-  /// Whether the process of the current entry belonged to the run, or journald does not know to which run.
+  /// Whether the process of the current entry belonged to the run, or journald does not know its run.
   private var isOfRun: Bool { text(of: Self.runOfProcess).map { $0 == invocation } ?? true }
 
   /// The text of a field of the current entry; nil if the entry has no such field.

@@ -3,10 +3,10 @@ import Synchronization
 
 /// Sends entries to journald as datagrams of its native protocol, and never waits for it.
 ///
-/// sd_journal_sendv(3) waits for a journald that is stopped or slow, and with it the whole event loop. Here entries are
-/// kept when the socket has no room, and those beyond the bound are dropped and counted; one later entry says so.
+/// sd_journal_sendv(3) blocks the event loop while journald is stopped or slow. This class keeps entries while the socket
+/// is full. It drops and counts entries beyond the bound; a later entry reports their number.
 final class JournalSocket: Sendable {
-  /// The most entries and bytes that are kept for a journald that does not read.
+  /// The most entries and bytes that are kept while journald does not read.
   static let keptEntries = 1024
   static let keptBytes = 1 << 20
   /// The most bytes of one value, so that an entry always fits into a datagram.
@@ -18,13 +18,13 @@ final class JournalSocket: Sendable {
     var kept: [[UInt8]] = []
     var bytes = 0
     var dropped = 0
-    /// Whether the socket had no room the last time.
+    /// Whether the socket had no room at the last attempt.
     var isFull = false
-    /// Called with whether entries wait for room.
+    /// Called when entries begin or cease to wait for room.
     var onWaiting: (@Sendable (Bool) -> Void)?
   }
 
-  /// The socket, for a watch on its room; negative if none could be made.
+  /// The socket, to watch for room; negative if the process could not make one.
   let descriptor: Int32
   private let path: String
   private let identifier: String
@@ -40,7 +40,7 @@ final class JournalSocket: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Calls `handler` with true when entries begin to wait for room, and with false when none does any more.
+  /// Calls `handler` with true when entries begin to wait for room, and with false when none waits any more.
   func onWaiting(_ handler: @escaping @Sendable (Bool) -> Void) {
     let waits = state.withLock { state in
       state.onWaiting = handler
@@ -59,7 +59,7 @@ final class JournalSocket: Sendable {
     }
   }
 
-  /// Keeps an entry for which there is no room, or counts it.
+  /// Keeps an entry for which there is no room, or counts it as dropped.
   private func keep(_ datagram: [UInt8], in state: inout State) {
     guard state.isFull, state.dropped == 0, state.kept.count < Self.keptEntries,
       state.bytes + datagram.count <= Self.keptBytes
@@ -68,7 +68,7 @@ final class JournalSocket: Sendable {
     state.bytes += datagram.count
   }
 
-  /// Sends what is kept, as far as there is room.
+  /// Sends the kept entries while there is room.
   func flush() { update(flush) }
 
   private func update(_ body: (inout State) -> Void) {
@@ -92,14 +92,14 @@ final class JournalSocket: Sendable {
     if write(Self.datagram([note, "PRIORITY=4", "SYSLOG_IDENTIFIER=\(identifier)"]), &state) { state.dropped = 0 }
   }
 
-  /// Whether the datagram was sent, or never can be; else the socket is full, or there is no journald to read it.
+  /// Whether the datagram was sent or can never be; false if the socket is full or no journald reads it.
   private func write(_ datagram: [UInt8], _ state: inout State) -> Bool {
     state.isFull = false
     for _ in 1...2 {
       if Glibc.send(descriptor, datagram, datagram.count, Int32(MSG_NOSIGNAL)) >= 0 { return true }
       switch errno {
       case EINTR: continue
-      // journald's socket was made anew.
+      // journald has made its socket anew.
       case ECONNREFUSED, ENOTCONN, EDESTADDRREQ, EPIPE, ECONNRESET: guard connect() else { return false }
       case EAGAIN, ENOBUFS, ENOMEM:
         state.isFull = true
@@ -122,7 +122,7 @@ final class JournalSocket: Sendable {
     }
   }
 
-  /// The entry in the native protocol: a value with a line break has its length before it.
+  /// The entry in the native protocol: the length of a value precedes it if it has a line break.
   static func datagram(_ assignments: [String]) -> [UInt8] {
     var bytes: [UInt8] = []
     for assignment in assignments {
@@ -142,7 +142,7 @@ final class JournalSocket: Sendable {
   }
 }
 
-/// Sends the entries that journald had no room for, as soon as it has.
+/// Sends the kept entries as soon as journald has room.
 ///
 /// Thread-confined, as its loop is: only that thread may write to the journal.
 public final class JournalFlush {
@@ -158,7 +158,7 @@ public final class JournalFlush {
 
   deinit { source.cancel() }
 
-  /// The watch is used on the loop's thread only, which the compiler cannot see.
+  /// The watch is used only on the loop's thread, which the compiler cannot see.
   private struct Watched: @unchecked Sendable {
     weak var source: IOSource?
   }

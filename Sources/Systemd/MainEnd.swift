@@ -1,11 +1,11 @@
 /// The end of the main process of a service.
 public enum MainEnd: Hashable, Sendable {
-  /// It has ended with an exit code.
+  /// The process exited with a code.
   case exited(Int32)
-  /// A signal has ended it.
+  /// A signal ended the process.
   case signalled(Int32)
 
-  /// The end by properties of the service (org.freedesktop.systemd1(5)); nil if they tell of none.
+  /// Reads the end from the properties of the service (org.freedesktop.systemd1(5)); nil if they have none.
   public init?(_ properties: [String: BusValue]) {
     let status = Int32(truncatingIfNeeded: properties["ExecMainStatus"]?.integer ?? 0)
     // The si_code of waitid(2).

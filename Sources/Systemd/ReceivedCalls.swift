@@ -2,23 +2,23 @@ import CSystemd
 import Glibc
 
 extension Bus {
-  /// Takes the unique name of the caller and the arguments of a call; the result says whether the call was taken.
+  /// Handles a call with the unique name of the caller and the arguments; returns whether it accepts the call.
   public typealias CallHandler = (_ sender: String, _ values: [BusValue]) -> Bool
 
-  /// Calls `handler` with each call of a method of an object of ours, until the returned object is released.
+  /// Calls `handler` with each call of a method of this process's object, until the returned object is released.
   ///
-  /// Other programs reach the object by ``uniqueName``. A call of another method is answered with UnknownMethod.
+  /// Other programs reach the object by ``uniqueName``. The reply to a call of another method is UnknownMethod.
   public func receive(
     path: String, interface: String, name: String, handler: @escaping CallHandler
   ) -> BusListener {
     BusListener(on: self) { connection, slot, callback, context in
-      // Without the object, calls are answered with UnknownObject; nothing else depends on it.
+      // Without the object, the reply to a call is UnknownObject; nothing else depends on it.
       sd_bus_add_object(connection, &slot, path, callback, context)
     } receive: { message in
-      // 0 is for a call that is not ours, above 0 for one that was answered.
+      // 0 means that the call is for another object; a number above 0 means that it was answered.
       guard sd_bus_message_is_method_call(message, interface, name) > 0 else { return 0 }
       let sender = sd_bus_message_get_sender(message).map { String(cString: $0) } ?? ""
-      // Arguments of a type that nobody sends here are not taken.
+      // Arguments of another type are refused.
       guard let values = try? BusMessage(message).values(), handler(sender, values) else {
         return sd_bus_reply_method_errno(message, EACCES, nil)
       }

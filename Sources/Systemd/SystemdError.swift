@@ -10,7 +10,7 @@ public struct SystemdError: Error, Hashable, Sendable, CustomStringConvertible {
   public var action: String
   /// The errno(3) number, positive.
   public var code: Int32
-  /// The remedy, a sentence; empty when the system's own words are enough.
+  /// The remedy, a sentence; empty when the system's own error text is enough.
   public var remedy: String
 
   /// Makes an error from its parts; `code` may be the negative number that libsystemd returns.

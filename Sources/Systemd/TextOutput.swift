@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Writes lines to a terminal, a file or a pipe, and does not wait for a reader that has stopped.
+/// Writes lines to a terminal, a file or a pipe, without waiting for a reader that has stopped.
 ///
-/// A pipe whose reader stands still is full after 64 KiB, and a write to it waits for ever. Here a reader that is only slow
-/// has ``patience``. After that, lines are kept until it reads again, and those beyond the bound are dropped and counted;
-/// one later line says so.
+/// A pipe whose reader has stopped is full after 64 KiB, and then a write blocks. This class waits ``patience`` for a slow
+/// reader. Then it keeps lines until the reader reads again. It drops and counts lines beyond the bound, and a later line
+/// reports their number.
 final class TextOutput: Sendable {
-  /// The most bytes that are kept for a reader that has stopped.
+  /// The most bytes that are kept while the reader has stopped.
   static let keptBytes = 1 << 20
-  /// How long a write waits for the reader, once until it reads again, in milliseconds.
+  /// The longest wait of a write for the reader, in milliseconds; later writes do not wait until it reads again.
   static let patience: Int32 = 20
-  /// A pipe that can be written takes this much at once (PIPE_BUF in pipe(7)).
+  /// The bytes that a writable pipe accepts at once (PIPE_BUF in pipe(7)).
   private static let portion = 4096
 
   private struct State {
@@ -21,11 +21,11 @@ final class TextOutput: Sendable {
   }
 
   private let descriptor: Int32
-  /// The descriptor to close in the end, if it is not the caller's.
+  /// The descriptor that this object opened and closes at its end; nil if it uses the caller's.
   private let own: Int32?
   private let state = Mutex(State())
 
-  /// Makes an output for a descriptor, which stays the caller's.
+  /// Makes an output for a descriptor, which the caller still owns.
   init(descriptor: Int32) {
     own = Self.openTerminal(descriptor)
     self.descriptor = own ?? descriptor
@@ -33,11 +33,10 @@ final class TextOutput: Sendable {
 
   deinit { if let own { close(own) } }
 
-  /// Opens the terminal of a descriptor once more, so that a write takes what there is room for and does not wait; nil
-  /// for no terminal, or for one that may not be opened.
+  /// Opens the terminal of a descriptor again, without blocking; nil for no terminal, or if it may not be opened.
   ///
-  /// A terminal counts as ready for one byte of room, and a longer write waits for the rest. The descriptor itself is
-  /// left as it is, because a shell may share it.
+  /// A terminal is ready as soon as it has room for one byte, and a longer write would block. The descriptor itself stays
+  /// unchanged, because a shell may share it.
   private static func openTerminal(_ descriptor: Int32) -> Int32? {
     guard isatty(descriptor) == 1 else { return nil }
     let opened = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -81,7 +80,7 @@ final class TextOutput: Sendable {
     state.kept.removeFirst(sent)
   }
 
-  /// Whether a write does not wait, or fails at once.
+  /// Whether a write would not block, or would fail at once.
   private func isReady(_ state: inout State) -> Bool {
     var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     state.hasStopped = poll(&watched, 1, state.hasStopped ? 0 : Self.patience) == 0

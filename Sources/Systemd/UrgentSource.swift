@@ -31,7 +31,7 @@ public final class UrgentSource {
   }
 
   private func receive(_ events: UInt32) {
-    // An error stays, and would be reported in every turn.
+    // An error lasts, and would be reported in every turn.
     guard events & EPOLLPRI.rawValue != 0 else { return cancel() }
     handler()
   }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A thread that nobody waits for.
+/// A thread that no other thread joins.
 public final class DetachedThread {
   private let body: () -> Void
 
   private init(_ body: @escaping () -> Void) { self.body = body }
 
-  /// Runs `body` on a new thread that gets no signals: they belong to the main thread.
+  /// Runs `body` on a new thread that gets no signals, because the main thread handles them.
   ///
-  /// Gives 0, or the number of the error when the machine has no thread to give.
+  /// Returns 0, or an error number when the machine can start no thread.
   ///
-  /// - Parameter stackBytes: address space of the stack; nil for the system's default.
+  /// - Parameter stackBytes: the address space of the stack; nil for the system's default.
   public static func begin(stackBytes: Int? = nil, _ body: sending @escaping () -> Void) -> Int32 {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A serial executor with a thread of its own that lives only while there is work.
+/// A serial executor with its own thread, which lives only while there is work.
 ///
-/// For what blocks: a disk, a directory that is read. The thread is started by the first job and ends when none has
-/// come for a second, so that an idle daemon has one thread and no wakes. Dispatch is not used
-/// because its own threads stay and wake.
+/// Use it for blocking work on a disk, such as the read of a directory. The first job starts the thread. The thread ends
+/// after a second without a job, so that an idle daemon has one thread and no wakes. Dispatch is not used, because its
+/// threads stay and wake.
 ///
-/// Jobs run one after the other, in the order they came. When the machine has no thread to give, the caller of
-/// `enqueue` runs them itself: late is better than lost.
+/// Jobs run one after the other, in their order. When the machine can start no thread, the caller of `enqueue` runs the
+/// jobs itself: a late job is better than a lost one.
 public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
   // @unchecked: every stored variable is used with `lock` held, and nothing else is shared.
 
-  /// How long the thread waits for more work, on the monotonic clock.
+  /// The time in seconds that the thread waits for more work, on the monotonic clock.
   private static let patience = 1
-  /// Address space of the thread's stack; SQLite and the walk of a directory need a tenth of it.
+  /// The address space of the thread's stack; SQLite and the walk of a directory need a tenth of it.
   public static let defaultStackBytes = 512 * 1024
 
   private let name: String
@@ -24,7 +24,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
   private var hasWorker = false
   private var worker: pthread_t?
 
-  /// Makes an executor whose thread is shown as `name` by `ps -L` and the like.
+  /// Makes an executor whose thread `ps -L` and similar tools show as `name`.
   ///
   /// The kernel shows 15 bytes of a name (`proc_pid_comm(5)`). The thread's stack is address space, which costs memory
   /// only where it is used. No thread is started yet.
@@ -48,7 +48,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// Takes a job from any thread; starts the thread if there is none.
+  /// Queues a job from any thread; starts the thread if there is none.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let mustStart = locked {
@@ -61,7 +61,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
       return true
     }
     if mustStart, !startThread() {
-      // A job may drop the last reference, from this thread or another; the runtime holds none for `enqueue`.
+      // A job may drop the last reference, on this thread or another; the runtime holds none for `enqueue`.
       let retained = Unmanaged.passRetained(self)
       work(waiting: false)
       retained.release()
@@ -85,7 +85,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
     } == 0
   }
 
-  /// Names the calling thread; without `/proc` it stays without a name.
+  /// Names the calling thread; without `/proc` it stays unnamed.
   ///
   /// The importer sees neither `pthread_setname_np` nor `prctl`, which is variadic.
   private func nameThread() {
@@ -95,7 +95,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
     close(descriptor)
   }
 
-  /// Runs what is there, and what comes while it waits, on the calling thread.
+  /// Runs the queued jobs, and the jobs that arrive during the wait, on the calling thread.
   private func work(waiting: Bool) {
     locked { worker = pthread_self() }
     while let batch = nextJobs(waiting: waiting) {
@@ -105,7 +105,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// The jobs that have come; nothing when the worker's time is over, and then there is no worker any more.
+  /// The queued jobs; nil when the wait is over, and then there is no worker any more.
   private func nextJobs(waiting: Bool) -> [UnownedJob]? {
     locked {
       if jobs.isEmpty, waiting {

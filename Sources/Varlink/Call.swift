@@ -1,22 +1,21 @@
 import JSON
 
-/// A call of a method; its handler replies now or later, exactly once.
+/// A call of a method; its handler replies exactly once, now or later.
 ///
-/// Belongs to the server's thread. Answering runs no handler and no disconnect action, so it is safe in the middle of a
-/// change of the caller's own state. A call whose last copy goes away unanswered is answered with
-/// ``MethodNotImplemented``, so that a mistake here never lets the peer wait for ever.
+/// Belongs to the server's thread. A reply runs no handler and no disconnect action, so the caller may reply in the middle
+/// of a change of its own state. A call whose last copy is released without a reply gets ``MethodNotImplemented``, so that
+/// a mistake here never makes the peer wait for ever.
 public struct Call<Parameters> {
   /// The parameters of the call.
   public let parameters: Parameters
   let state: CallState
 
-  /// Whether the peer takes more than one answer (`more`).
+  /// Whether the peer accepts more than one answer (`more`).
   ///
-  /// A stream without it is answered with ``ExpectedMore``, or
-  /// once, as the method likes.
+  /// The reply to a stream without it is ``ExpectedMore`` or a single answer, as the method decides.
   public var wantsMore: Bool { state.wantsMore }
 
-  /// Whether the peer wants no answer at all (`oneway`); what is answered is dropped, errors too.
+  /// Whether the peer wants no answer (`oneway`); answers and errors are then dropped.
   public var isOneway: Bool { state.isOneway }
 
   /// The connection of the call.
@@ -25,27 +24,25 @@ public struct Call<Parameters> {
   /// The caller.
   public var peer: Peer { state.connection.peer }
 
-  /// Whether nothing more can be answered: the last answer is given, or the peer is gone.
+  /// Whether no more answers can be sent: the last answer is given, or the peer is gone.
   public var isOver: Bool { state.isOver }
 
-  /// Gives the last answer.
-  ///
-  /// An answer after the last is dropped.
+  /// Gives the last answer; drops any answer after the last.
   ///
   /// A value that cannot be encoded as an object closes the connection.
   public func reply(_ value: some JSONWritable) {
     state.reply(value, continues: false)
   }
 
-  /// Gives the last answer, which has nothing to tell.
+  /// Gives the last answer, without parameters.
   public func reply() {
     state.reply()
   }
 
-  /// Gives one answer of several if `continues`, else the last.
+  /// Gives an answer: one of several if `continues`, else the last.
   ///
-  /// To a call without `more` the first answer is the last. A peer that reads too slowly is disconnected
-  /// (``Bounds/unsentBytes``); the call is over then.
+  /// Without `more`, the first answer is the last. The server disconnects a peer that reads too slowly
+  /// (``Bounds/unsentBytes``), and the call is then over.
   public func reply(_ value: some JSONWritable, continues: Bool) {
     state.reply(value, continues: continues)
   }
@@ -55,20 +52,20 @@ public struct Call<Parameters> {
     state.fail(error)
   }
 
-  /// Does long work in several turns, between which other calls are taken up, until `step` returns false.
+  /// Does long work in several turns until `step` returns false; other calls run between the turns.
   ///
-  /// It is dropped when the connection ends.
+  /// The work ends with the connection.
   public func inTurns(_ step: @escaping () -> Bool) {
     connection.goOn { if step() { self.inTurns(step) } }
   }
 
-  /// Runs `action` once when the connection ends, whoever ends it: ``Connection/onDisconnect(_:_:)``.
+  /// Runs `action` once when the connection ends, for any reason: ``Connection/onDisconnect(_:_:)``.
   public func onDisconnect(_ name: String = "", _ action: @escaping () -> Void) {
     connection.onDisconnect(name, action)
   }
 }
 
-/// The state of one call between the connection and all copies of its `Call`.
+/// The state of a call, shared by the connection and all copies of its `Call`.
 final class CallState {
   let connection: Connection
   let method: String
@@ -76,9 +73,9 @@ final class CallState {
   let isOneway: Bool
   let kind: MethodKind
   private var isAnswered = false
-  /// Run once, with the first answer: from then on the call is no work.
+  /// Runs once, at the first answer; from then on the call does not count as work.
   var onFirstAnswer: (() -> Void)?
-  /// Run once, after the last answer.
+  /// Runs once, after the last answer.
   var onEnd: (() -> Void)?
 
   init(connection: Connection, _ call: IncomingCall) {
@@ -118,7 +115,7 @@ final class CallState {
     finish()
   }
 
-  /// Ends a call whose answer nobody would hear, without running it.
+  /// Ends a call without running it, because nobody would receive the answer.
   func drop() { finish() }
 
   private func noteAnswer() {

@@ -1,31 +1,31 @@
 import CLinux
 import Glibc
 
-/// The one subject that a caller may speak about, because of where its process runs.
+/// The subject to which a caller is confined, because of where its process runs.
 ///
-/// Varlink only keeps it with the ``Peer``; the service looks at the process and obeys the result.
+/// Varlink only keeps it with the ``Peer``; the service inspects the process and enforces the result.
 public enum CallerConfinement: Sendable, Equatable {
-  /// Nothing bounds the caller but its credentials.
+  /// Only its credentials bound the caller.
   case none
-  /// The caller may speak about this subject only.
+  /// The caller may act for this subject only.
   case to(String)
-  /// The caller may speak about nothing.
+  /// The caller may act for nothing.
   case fromAll
 
-  /// Looks at the process that connected, which may end meanwhile.
+  /// Inspects the process that connected, which may end meanwhile.
   ///
   /// - Parameters:
   ///   - descriptor: the connected socket.
   ///   - peer: its peer, by `SO_PEERCRED`.
-  ///   - look: reads the process from `/proc`. Its answer counts only if the process was alive after it.
+  ///   - look: reads the process from `/proc`. Its result counts only if the process was still alive afterwards.
   init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t) -> CallerConfinement) {
-    // 0 is a process of another pid namespace: it is no child of this machine's service manager.
+    // 0 is a process of another pid namespace: the service manager of this machine did not start it.
     guard peer.pid > 0 else {
       self = .none
       return
     }
     var pidfd = linux_peer_pidfd(descriptor)
-    // Before Linux 6.5 the process is found by its id, which may be another's by now.
+    // Before Linux 6.5 the process is found by its id, which another process may have by now.
     if pidfd < 0, errno == ENOPROTOOPT { pidfd = linux_pidfd_open(peer.pid) }
     guard pidfd >= 0 else {
       self = .fromAll
@@ -34,7 +34,7 @@ public enum CallerConfinement: Sendable, Equatable {
     defer { close(pidfd) }
     let answer = look(peer.pid, peer.uid)
     var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
-    // A process that has ended could have left the socket to another of its sandbox.
+    // A process that has ended may have left the socket to another process of its sandbox.
     self = poll(&end, 1, 0) == 0 ? answer : .fromAll
   }
 }

@@ -2,25 +2,24 @@ import CLinux
 import Glibc
 import JSON
 
-/// A connection to a Varlink service, for a program that has nothing to do until the answer comes.
+/// A connection to a Varlink service that blocks the calling thread until the answer arrives.
 ///
-/// Blocks the calling thread; there is no thread or loop behind it. It makes one call at a time: <https://varlink.org/Method-Call>.
+/// It has no thread or loop of its own, and makes one call at a time: <https://varlink.org/Method-Call>.
 ///
 ///     let client = try Client(path: "/run/refreshd/org.refreshd")
 ///     let reply = try client.call("org.refreshd.Manager.Version", NoParameters(), as: VersionReply.self)
 public final class Client {
-  /// The most bytes of one answer that are taken: a list of a hundred thousand apps, and no service's mistake without end.
+  /// The most bytes of an answer: enough for a list of a hundred thousand apps, and a bound for an endless answer.
   static let answerLimit = 64 << 20
 
-  /// The connected socket, to wait on in poll(2); it stays the client's.
+  /// The connected socket, to wait on in poll(2); the client owns it.
   public let descriptor: Int32
   private var input = MessageBuffer(limit: Client.answerLimit)
 
   /// Connects to the socket at a path.
   ///
-  /// Throws ``ClientError/unreachable(_:)`` at once when nobody listens there: its code is `ENOENT` where there is no
-  /// socket, `ECONNREFUSED` where nobody listens on it any more, `EACCES` where the caller may not connect (connect(2),
-  /// unix(7)).
+  /// Throws ``ClientError/unreachable(_:)`` at once when nobody listens there. Its code is `ENOENT` if there is no socket,
+  /// `ECONNREFUSED` if nobody listens on it any more, and `EACCES` if the caller may not connect (connect(2), unix(7)).
   public init(path: String) throws(ClientError) {
     do throws(SocketError) {
       descriptor = try UnixSocket.connect(to: path)
@@ -33,9 +32,9 @@ public final class Client {
     close(descriptor)
   }
 
-  /// Calls a method and waits for its one answer.
+  /// Calls a method and waits for its only answer.
   ///
-  /// Throws ``ClientError/failed(_:)`` for an error that the service answers with.
+  /// Throws ``ClientError/failed(_:)`` if the service answers with an error.
   public func call<Reply: JSONReadable>(
     _ method: String, _ parameters: some JSONWritable, as reply: Reply.Type
   ) throws(ClientError) -> Reply {
@@ -43,7 +42,7 @@ public final class Client {
     return try answer(as: reply).parameters
   }
 
-  /// Calls a method with `more` and hands over each answer until the last, or until `each` gives back false.
+  /// Calls a method with `more` and passes each answer to `each`, until the last or until `each` returns false.
   ///
   /// A caller that stops before the last reply must not use the connection again: later replies belong to that call.
   public func stream<Reply: JSONReadable>(
@@ -56,31 +55,31 @@ public final class Client {
     }
   }
 
-  /// Calls a method `oneway`: nobody answers, not even with an error.
+  /// Calls a method `oneway`: the service never answers, not even with an error.
   ///
-  /// When this returns, the kernel has the call, and the service gets it even if the client is closed.
+  /// When this returns, the kernel has the call, and the service receives it even if the client closes.
   public func send(_ method: String, _ parameters: some JSONWritable) throws(ClientError) {
     try transmit(method, parameters, flag: #","oneway":true"#)
   }
 
-  /// Calls a method and returns at once; its answers are taken with ``nextAnswer(as:)``.
+  /// Calls a method and returns at once; ``nextAnswer(as:)`` returns its answers.
   ///
-  /// For a program that waits for several things at once. With `more` the service may answer more than once.
+  /// Use it in a program that waits for several things at once. With `more` the service may answer more than once.
   public func begin(_ method: String, _ parameters: some JSONWritable, more: Bool) throws(ClientError) {
     try transmit(method, parameters, flag: more ? #","more":true"# : "")
   }
 
-  /// The next answer to the call that was begun, and whether others follow; nil if none has come yet.
+  /// The next answer to the call that was begun, and whether more follow; nil if none has arrived.
   ///
-  /// Never waits. After nil there is nothing left to read, so poll(2) on ``descriptor`` tells when to ask again. After
-  /// ``ClientError/malformed(_:)`` the answers that follow can be taken all the same, if any do.
+  /// Never waits. After nil nothing is left to read, so poll(2) on ``descriptor`` tells when to ask again. After
+  /// ``ClientError/malformed(_:)`` the caller can still read the answers that follow.
   public func nextAnswer<Reply: JSONReadable>(
     as reply: Reply.Type
   ) throws(ClientError) -> (parameters: Reply, continues: Bool)? {
     try receive(reply, waits: false)
   }
 
-  /// Waits for the next answer to the call that was begun, and says whether others follow.
+  /// Waits for the next answer to the call that was begun, and returns whether more follow.
   public func answer<Reply: JSONReadable>(
     as reply: Reply.Type
   ) throws(ClientError) -> (parameters: Reply, continues: Bool) {
@@ -119,7 +118,7 @@ public final class Client {
       let answer = try input.withNext { message throws(ClientError) in try read(type, from: message) }
       if let answer { return answer }
       guard !input.isOverLimit else {
-        // Nothing that follows can be told from it.
+        // No later answer can be read from the connection.
         shutdown(descriptor, Int32(SHUT_RDWR))
         input = MessageBuffer(limit: Client.answerLimit)
         throw .malformed("it has more than \(Client.answerLimit) bytes")
@@ -153,7 +152,7 @@ public final class Client {
 /// A reply as the client reads it: parameters of the method's type, or an error.
 private enum IncomingAnswer<Parameters: JSONReadable> {
   case parameters(Parameters, continues: Bool)
-  /// The parameters of an error are read by the caller, which knows their type.
+  /// An error; the caller reads its parameters, because it knows their type.
   case error(name: String)
 
   init(reading message: UnsafeRawBufferPointer) throws(JSONError) {

@@ -1,12 +1,12 @@
 import JSON
 
-/// Why a call has no answer that can be used.
+/// The reason why a call has no usable answer.
 public enum ClientError: Error, CustomStringConvertible {
   /// Nobody listens on the socket, or the caller may not connect.
   case unreachable(SocketError)
   /// The connection ended before the answer.
   case disconnected
-  /// The call or its answer is not what the method's types say, with the reason.
+  /// The call or its answer does not match the method's types, with the reason.
   case malformed(String)
   /// The service answered with an error.
   case failed(ErrorReply)
@@ -22,13 +22,13 @@ public enum ClientError: Error, CustomStringConvertible {
   }
 }
 
-/// An error that a service answered with.
+/// The error in a service's answer.
 public struct ErrorReply: Sendable {
   /// The whole name, such as `org.refreshd.NoSuchApp`.
   public let name: String
   let message: [UInt8]
 
-  /// The parameters as the type that goes with the name.
+  /// The parameters, in the type that belongs to the name.
   public func parameters<Parameters: JSONReadable>(as type: Parameters.Type) throws(ClientError) -> Parameters {
     do throws(JSONError) {
       return try ErrorMessage<Parameters>(jsonText: message).parameters

@@ -4,19 +4,18 @@ import JSON
 
 /// The connection of one client of a server.
 ///
-/// Calls are taken up one at a time: while one is in flight, or its answer is not sent, nothing more is read, and the
-/// kernel lets the client wait. Between two calls all others have a turn (``TurnLine``). Handlers and disconnect actions
-/// run only out of the reactor, so that an answer given in the middle of a change of the caller's state never re-enters
-/// it.
+/// The server handles one call at a time. While a call is in flight or its answer is not sent, the server reads nothing
+/// more, and the kernel makes the client wait. Between two calls all other connections have a turn (``TurnLine``). Handlers
+/// and disconnect actions run only from the reactor, so that a reply never re-enters the code of the replying caller.
 public final class Connection {
   /// The process at the other end.
   public private(set) var peer: Peer
 
   private enum State {
     case open
-    /// The peer has closed its end: nothing can be sent, what it sent before is still taken up.
+    /// The peer has closed its end: nothing can be sent, but its earlier calls still run.
     case hungUp
-    /// This end has given up; the reactor reports a hang-up, and the connection ends.
+    /// The server gives up; the reactor reports a hang-up, and the connection ends.
     case brokenOff
     case ended
   }
@@ -29,29 +28,29 @@ public final class Connection {
   private var input: MessageBuffer
   private var output = OutputBuffer()
   private var disconnectActions: [String: () -> Void] = [:]
-  /// The server's count of chunks when this connection last sent one; the least is the one silent longest.
+  /// The server's count of chunks when this connection last sent one; the connection with the least was silent longest.
   private(set) var lastHeard: UInt64
-  /// The server's mark of when the connection last fell silent (``UserAccounts/noteSilent(_:)``).
+  /// The server's count when the connection last fell silent (``UserAccounts/noteSilent(_:)``).
   var silentSince: UInt64 = 0
-  /// How many bytes of this connection the server counts for its user.
+  /// The bytes of this connection that the server counts for its user.
   private(set) var countedBytes = 0
-  /// The bytes of the call in flight, whose handler keeps its parameters; of a short one, 0.
+  /// The bytes of the call in flight, whose parameters its handler keeps; 0 for a short call.
   private var callBytes = 0
 
   private var isLookedAt = false
   private var isInFlight = false
-  /// A call is being taken up; its answers are sent together afterwards.
+  /// Whether a call is being handled; its answers are sent together afterwards.
   private var isTaking = false
-  /// The peer sends nothing more.
+  /// Whether the peer sends nothing more.
   private var isInputEnded = false
-  /// Something came in that is not wanted yet; it stays in the kernel.
+  /// Whether bytes have arrived that are not wanted yet; they stay in the kernel.
   private var isReadingPaused = false
-  /// Whether the connection stands in the server's line.
+  /// Whether the connection waits in the server's line.
   private var isInLine = false
-  /// The rest of a call that is under way, for the next turn.
+  /// The remaining work of a call, for the next turn.
   private var rest: (() -> Void)?
 
-  /// How much is read at once.
+  /// The most bytes of one read.
   private static let chunk = 4096
 
   init(descriptor: Int32, peer: Peer, server: Server, heard: UInt64) throws {
@@ -69,16 +68,16 @@ public final class Connection {
   /// Whether the connection may be closed to make room for another.
   var isIdle: Bool { !isInFlight && disconnectActions.isEmpty }
 
-  /// Runs `action` once after this connection has ended; a second action of the same name takes the first one's place.
+  /// Runs `action` once after this connection has ended; replaces an earlier action of the same name.
   ///
-  /// The action runs on the server's thread, out of the reactor or ``Server/close()``, never within an answer. On a
-  /// connection that has ended already it never runs. A connection with an action is not closed to make room.
+  /// The action runs on the server's thread, from the reactor or ``Server/close()``, never during a reply. It never runs if
+  /// the connection has already ended. A connection with an action is not closed to make room.
   public func onDisconnect(_ name: String = "", _ action: @escaping () -> Void) {
     guard state != .ended else { return }
     disconnectActions[name] = action
   }
 
-  /// Forgets the action of this name.
+  /// Removes the action of this name.
   public func cancelDisconnectAction(_ name: String = "") {
     disconnectActions[name] = nil
     server?.noteSilent(self)
@@ -99,7 +98,7 @@ public final class Connection {
     }
   }
 
-  /// The last answer of the call in flight is queued, or the call was oneway.
+  /// Notes that the last answer of the call in flight is queued, or that the call was oneway.
   func callIsOver() {
     (isInFlight, callBytes) = (false, 0)
     server?.noteSilent(self)
@@ -110,7 +109,7 @@ public final class Connection {
     updateWatch()
   }
 
-  /// Has the rest of a call done when it is this connection's turn again.
+  /// Continues a call with `rest` at the next turn of this connection.
   func goOn(_ rest: @escaping () -> Void) {
     self.rest = rest
     if !isTaking { standInLine() }
@@ -135,7 +134,7 @@ public final class Connection {
     if !readiness.isDisjoint(with: [.hangup, .error]) {
       state = .hungUp
       output.discard()
-      // It would be reported again and again until it is this connection's turn.
+      // The reactor would report the hang-up repeatedly until the turn of this connection.
       watch?.cancel()
       watch = nil
       return standInLine()
@@ -147,7 +146,7 @@ public final class Connection {
     endTurn()
   }
 
-  /// Whether the next call may be taken up.
+  /// Whether the next call may be handled.
   ///
   /// A client that hung up waits for no reply, so its calls need not wait either.
   private var mayTake: Bool {
@@ -158,10 +157,10 @@ public final class Connection {
     }
   }
 
-  /// Whether more may be read: only what can be taken up soon is kept here.
+  /// Whether more may be read: the server keeps only calls that it can handle soon.
   private var mayRead: Bool { mayTake && !isInputEnded && !input.hasMessage() }
 
-  /// Whether there is something to do in a turn.
+  /// Whether the connection has work for a turn.
   private var isDue: Bool {
     if state == .hungUp { return true }
     return rest != nil || mayTake && (input.hasMessage() || input.isOverLimit)
@@ -183,7 +182,7 @@ public final class Connection {
     }
   }
 
-  /// Takes up one call, or the rest of one; ``endTurn()`` must follow.
+  /// Handles one call, or the remaining work of one; the caller must then call ``endTurn()``.
   func takeTurn() {
     isInLine = false
     if state == .ended { return }
@@ -217,11 +216,11 @@ public final class Connection {
       let before = input.count
       guard let call = try input.withNext(read) else { return }
       let bytes = before - input.count
-      // A watch or a small change must not count, or one long answer beside it would be one too much.
+      // A watch or a small change must not count: a long answer beside it would then exceed the bound.
       callBytes = bytes > Connection.chunk ? bytes : 0
       start(call, server)
     } catch {
-      // The replies so far are sent; a message that is no call gets no reply.
+      // The earlier replies are sent; a message that is no call gets no reply.
       flush()
       if state == .hungUp { (input, isInputEnded) = (MessageBuffer(limit: input.limit), true) }
       breakOff()
@@ -239,7 +238,7 @@ public final class Connection {
     }
   }
 
-  /// Finds out what the peer may speak about; a silent client costs no look.
+  /// Inspects the peer's process at its first call, so that a silent client costs nothing.
   private func look(_ server: Server) {
     isLookedAt = true
     guard let confine = server.confine else { return }
@@ -252,7 +251,7 @@ public final class Connection {
     server?.line.add(self)
   }
 
-  /// After a turn: ends what is done with, and watches for what is wanted next.
+  /// Ends a finished connection after a turn, or watches for its next events.
   private func finishTurn() {
     countBytes()
     if output.hasSentLongReply() { server?.afterLongReply?() }
@@ -263,7 +262,7 @@ public final class Connection {
     updateWatch()
   }
 
-  /// Tells the server what is kept for this peer, which is nothing between most calls.
+  /// Reports the kept bytes to the server; between most calls there are none.
   private func countBytes() {
     let before = countedBytes
     countedBytes = input.count + output.unsent + callBytes
@@ -282,7 +281,7 @@ public final class Connection {
 
   /// Closes the socket and runs the disconnect actions.
   ///
-  /// Only from the reactor's turn or the server's own closing.
+  /// Only the reactor's turn or the server's close may call this.
   func end() {
     guard state != .ended else { return }
     state = .ended

@@ -1,8 +1,8 @@
 import JSON
 
-/// A call as the server reads it: the method's name, the flags, and what to do about it.
+/// A call as the server reads it: the method's name, the flags, and the action.
 ///
-/// A call is read in one pass if the name comes before the parameters: the method's own type reads them in place.
+/// A call whose name comes before its parameters is read in one pass: the method's own type reads them in place.
 /// <https://varlink.org/Method-Call>.
 struct IncomingCall {
   let method: String
@@ -11,18 +11,18 @@ struct IncomingCall {
   let kind: MethodKind
   let action: Action
 
-  /// The handler with its parameters, or the error to reply with.
+  /// Runs the handler with its parameters, or replies with an error.
   enum Action {
     case run((CallState) -> Void)
     case fail(any VarlinkError)
   }
 }
 
-/// A message that is no call; the connection it came from is closed.
+/// The error of a message that is no call; the server closes its connection.
 enum MalformedMessage: Error, Equatable, CustomStringConvertible {
-  /// The message is longer than a message may be.
+  /// The message exceeds the bound.
   case tooLong(limit: Int)
-  /// The message is no JSON, is nested too deep, or is no object with a method and flags of the right types.
+  /// The message is no JSON, is nested too deeply, or is no object with a method and flags of the right types.
   case notACall(JSONError)
 
   var description: String {
@@ -33,13 +33,13 @@ enum MalformedMessage: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Reads calls out of messages.
+/// Reads calls from messages.
 struct CallReader {
   let methods: MethodTable
   /// The most values of a list in a call.
   static let mostInList = 1000
 
-  /// Reads the call in a message, whose NUL is left out.
+  /// Reads the call of a message without its NUL.
   func read(_ message: UnsafeRawBufferPointer) throws(MalformedMessage) -> IncomingCall {
     do throws(JSONError) {
       var parts = CallParts(message)
@@ -51,7 +51,7 @@ struct CallReader {
   }
 }
 
-/// The members of a call while they are read.
+/// The members of a call while the reader reads them.
 private struct CallParts {
   private let message: UnsafeRawBufferPointer
   private var seen: UInt64 = 0
@@ -60,7 +60,7 @@ private struct CallParts {
   private var oneway = false
   private var upgrade = false
   private var served: ServedMethod?
-  /// Where the parameters begin; nil while they are absent or null.
+  /// The offset of the parameters; nil while they are absent or null.
   private var start: Int?
   private var outcome: Result<(CallState) -> Void, JSONError>?
 
@@ -94,7 +94,7 @@ private struct CallParts {
     try json.end()
   }
 
-  /// Reads the parameters if the method is known already, else moves over them.
+  /// Reads the parameters if the method is already known, else skips them.
   private mutating func readParameters(_ json: inout JSONReader) throws(JSONError) {
     guard try !json.null() else { return }
     let (start, levels) = (json.position, json.openLevels)
@@ -103,7 +103,7 @@ private struct CallParts {
     do throws(JSONError) {
       outcome = .success(try served.prepare(&json))
     } catch {
-      // The text may be no JSON at all, and then the message is no call.
+      // The text may be no JSON, and then the message is no call.
       outcome = .failure(error)
       json.rewind(to: start, levels: levels)
       try json.skip()
@@ -118,7 +118,7 @@ private struct CallParts {
   }
 
   private func action(_ name: String, _ methods: MethodTable) -> IncomingCall.Action {
-    // A reply without an error would tell the peer that the connection speaks another protocol from now on.
+    // A reply without an error would tell the peer that the connection now speaks another protocol.
     if upgrade { return .fail(MethodNotImplemented(method: name)) }
     guard let served else { return .fail(methods.whyNot(name)) }
     switch outcome ?? late(served) {

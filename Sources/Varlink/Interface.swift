@@ -8,19 +8,19 @@ public struct Interface {
   public let description: String
   private(set) var methods: [ServedMethod] = []
 
-  /// An interface without methods yet; a declared method that is never served is `MethodNotImplemented`.
+  /// Makes an interface without handlers; the reply to an unserved method is `MethodNotImplemented`.
   public init(_ declaration: (some InterfaceDeclaration).Type) {
     name = declaration.name
     description = declaration.description
   }
 
-  /// Serves one method.
+  /// Adds the handler of a method.
   ///
   /// The handler runs on the server's thread, one call of a connection at a time. It may keep the call and reply later.
-  /// Absent or null `parameters` are an empty object. Parameters that cannot be read are answered with
-  /// `InvalidParameter` before the handler runs.
+  /// Absent or null `parameters` are an empty object. If the parameters cannot be read, the reply is `InvalidParameter`,
+  /// and the handler does not run.
   ///
-  /// - Parameter kind: what a call asks of the server; a change, unless said otherwise.
+  /// - Parameter kind: the demand of a call on the server; a change by default.
   public mutating func serve<Method: InterfaceMethod>(
     _ method: Method.Type, as kind: MethodKind = .change, _ handler: @escaping (Call<Method.Parameters>) -> Void
   ) {
@@ -31,7 +31,7 @@ public struct Interface {
       })
   }
 
-  /// Whether the description has the method, served or not.
+  /// Whether the description contains the method, served or not.
   func describes(_ method: String) -> Bool {
     description.split(separator: "\n").contains { line in
       let line = line.drop { $0 == " " || $0 == "\t" }
@@ -42,7 +42,7 @@ public struct Interface {
   }
 }
 
-/// A method with its parameter type forgotten: parameters in, a handler to run out.
+/// A method with an erased parameter type: it reads parameters and returns a handler to run.
 final class ServedMethod {
   typealias Prepare = (inout JSONReader) throws(JSONError) -> (CallState) -> Void
 
@@ -58,12 +58,12 @@ final class ServedMethod {
   }
 }
 
-/// No parameters: of a method that takes none, or a reply without any.
+/// The parameters of a method or reply that has none.
 public struct NoParameters: JSONReadable, JSONWritable, Sendable, Hashable {
-  /// There is nothing to set.
+  /// Makes the value.
   public init() {}
 
-  /// Reads any object: members that a later version adds are skipped.
+  /// Reads any object; skips members that a later version adds.
   public init(from json: inout JSONReader) throws(JSONError) {
     try json.beginObject()
     while try json.nextKey() { try json.skip() }
@@ -73,7 +73,7 @@ public struct NoParameters: JSONReadable, JSONWritable, Sendable, Hashable {
   public func write(to json: inout JSONWriter) { json.literal("{}") }
 }
 
-/// All methods of all interfaces of a server by their whole names.
+/// All methods of all interfaces of a server, by their full names.
 struct MethodTable {
   private(set) var interfaces: [String: Interface] = [:]
   private var methods: [String: ServedMethod] = [:]
@@ -87,7 +87,7 @@ struct MethodTable {
 
   subscript(method: String) -> ServedMethod? { methods[method] }
 
-  /// Why a method that is not in the table cannot be called.
+  /// The error for a method that is not in the table.
   func whyNot(_ method: String) -> any VarlinkError {
     guard let dot = method.lastIndex(of: ".") else { return InterfaceNotFound(interface: method) }
     guard let interface = interfaces[String(method[..<dot])] else {

@@ -1,14 +1,14 @@
 import JSON
 
-/// An interface as its file declares it; the plugin VarlinkSwift makes the type.
+/// An interface as declared in its file; the plugin VarlinkSwift generates the type.
 public protocol InterfaceDeclaration {
   /// The name in reverse-DNS form, such as `org.refreshd.App`.
   static var name: String { get }
-  /// The text of the file, which introspection serves.
+  /// The text of the file, which introspection returns.
   static var description: String { get }
 }
 
-/// A method of an interface: its name on the socket, its parameters and its reply, for client and server alike.
+/// A method of an interface for client and server: its name on the socket, its parameters and its reply.
 public protocol InterfaceMethod {
   /// The parameters of a call.
   associatedtype Parameters: JSONReadable & JSONWritable & Hashable & Sendable
@@ -20,8 +20,8 @@ public protocol InterfaceMethod {
 
 /// An error that an interface declares, with its parameters.
 ///
-/// The name is whole, such as `org.refreshd.App.NotLeasable`. <https://varlink.org/Interface-Definition>.
+/// The name is complete, such as `org.refreshd.App.NotLeasable`. <https://varlink.org/Interface-Definition>.
 public protocol VarlinkError: Error, JSONReadable, JSONWritable {
-  /// The name on the socket, with the interface in front.
+  /// The name on the socket, prefixed with the interface.
   static var name: String { get }
 }

@@ -4,14 +4,14 @@ import Glibc
 /// A listening socket of a server.
 final class Listener {
   private let descriptor: Int32
-  /// The path to remove at the end, where this process has bound it.
+  /// The path to remove at the end, if this process has bound it.
   private let boundPath: String?
   private weak var server: Server?
   private var watch: (any Watch)?
-  /// Given up for a moment to turn a client away when there are no descriptors left.
+  /// A spare descriptor, closed for a moment to turn a client away when the process has none left.
   private var spare = linux_eventfd()
 
-  /// How many clients one turn of the loop lets in.
+  /// The most clients that one turn of the loop admits.
   private static let batch = 16
 
   init(descriptor: Int32, boundPath: String?, server: Server) throws {
@@ -38,7 +38,7 @@ final class Listener {
       }
       switch errno {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-        // The socket stays readable, so the loop would spin: room is made, or the client is turned away.
+        // The socket stays readable and the loop would spin, so make room or turn the client away.
         if server?.makeRoom() != true { turnAway() }
         return
       case EINTR, ECONNABORTED: continue
@@ -58,13 +58,13 @@ final class Listener {
 extension Server {
   /// Binds a socket to a path and listens there; `mode` is the file's mode, such as 0o666.
   ///
-  /// A socket file that nobody listens on any more is replaced, and the file is removed when listening ends.
+  /// Replaces a socket file on which nobody listens any more. The server removes the file when it stops listening.
   public func listen(at path: String, mode: mode_t) throws(SocketError) {
     let descriptor = try UnixSocket.listen(at: path, mode: mode)
     try add(descriptor, boundPath: path)
   }
 
-  /// Listens on a socket that is bound and listening already (socket activation), and takes the descriptor over.
+  /// Listens on a bound, listening socket (socket activation), and takes ownership of the descriptor.
   public func listen(on descriptor: Int32) throws(SocketError) {
     try UnixSocket.setNonBlocking(descriptor)
     try add(descriptor, boundPath: nil)

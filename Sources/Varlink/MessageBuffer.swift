@@ -1,11 +1,11 @@
 import Glibc
 
-/// The bytes of one direction of a connection, cut into messages at their NUL bytes.
+/// The bytes of one direction of a connection, split into messages at their NUL bytes.
 ///
-/// Knows no socket: bytes go in with `append`, messages come out with `withNext`. The buffer is bounded by `limit` and
-/// the size of one `append`. Framing: <https://varlink.org/Method-Call>.
+/// The buffer knows no socket: `append` adds bytes, and `withNext` removes messages. `limit` and the size of one `append`
+/// bound the buffer. Framing: <https://varlink.org/Method-Call>.
 struct MessageBuffer {
-  /// The most bytes a message may have, its NUL not counted.
+  /// The most bytes of a message, without its NUL.
   let limit: Int
   private var bytes: [UInt8] = []
   private var start = 0
@@ -15,7 +15,7 @@ struct MessageBuffer {
     self.limit = limit
   }
 
-  /// How many bytes are waiting, beginnings of messages included.
+  /// The number of waiting bytes, including an incomplete message.
   var count: Int { bytes.count - start }
 
   mutating func append(_ new: UnsafeRawBufferPointer) {
@@ -27,12 +27,12 @@ struct MessageBuffer {
     bytes.append(contentsOf: new)
   }
 
-  /// Whether a whole message is waiting.
+  /// Whether a complete message is waiting.
   mutating func hasMessage() -> Bool {
     terminator() != nil
   }
 
-  /// Removes the next whole message and lends its bytes to `body`, without the NUL; nil when there is none yet.
+  /// Removes the next complete message and passes its bytes without the NUL to `body`; nil if there is none.
   mutating func withNext<Failure: Error, Result>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -41,7 +41,7 @@ struct MessageBuffer {
     start = end + 1
     searched = start
     defer { recycle() }
-    // A typed error cannot leave `withUnsafeBytes` with its type, so it leaves as a value.
+    // `withUnsafeBytes` cannot rethrow a typed error, so the error leaves as a value.
     let outcome = bytes.withUnsafeBytes { all -> Swift.Result<Result, Failure> in
       do throws(Failure) {
         return .success(try body(UnsafeRawBufferPointer(rebasing: all[message])))
@@ -52,7 +52,7 @@ struct MessageBuffer {
     return try outcome.get()
   }
 
-  /// Whether the message that is coming in, or waiting, is longer than the limit.
+  /// Whether the incoming or waiting message exceeds the limit.
   var isOverLimit: Bool {
     mutating get { (terminator() ?? bytes.count) - start > limit }
   }
@@ -68,7 +68,7 @@ struct MessageBuffer {
     return found
   }
 
-  /// Gives the memory of a long message back, and keeps that of a short one for the next.
+  /// Frees the memory of a long message, and keeps that of a short one for the next.
   private mutating func recycle() {
     guard start == bytes.count else { return }
     bytes.removeAll(keepingCapacity: bytes.capacity <= 1024)

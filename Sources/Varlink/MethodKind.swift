@@ -1,17 +1,17 @@
-/// The demand that a call of a method makes on the server, which decides how many of them one user may have under way.
+/// The demand of a method's calls on the server, which limits how many a user may have under way.
 public enum MethodKind: Sendable {
-  /// It changes something, so it runs even if nobody hears the answer.
+  /// The call changes something, so it runs even if nobody receives the answer.
   case change
-  /// It only asks: nothing is done for a caller that is gone or wants no answer (`oneway`).
+  /// The call only asks: it does not run if the caller is gone or wants no answer (`oneway`).
   case query
-  /// It takes long: each user has one under way, and the user's others wait for it.
+  /// The call takes long: a user has one under way, and the user's other work waits.
   case work
-  /// It asks to be told until the connection ends; each user may have ``Bounds/watchesPerUser``.
+  /// The call reports events until its connection ends; a user may have ``Bounds/watchesPerUser``.
   ///
-  /// Up to its first answer it is work.
+  /// Until its first answer it counts as work.
   case watch
 
-  /// Whether the handler has nothing to do if nobody hears the answer.
+  /// Whether the handler has nothing to do if nobody receives the answer.
   var isPointlessWithoutReader: Bool { self != .change }
   var isWork: Bool { self == .work || self == .watch }
 }

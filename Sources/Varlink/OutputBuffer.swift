@@ -7,22 +7,22 @@ struct OutputBuffer {
   private var json = JSONWriter()
   private var sent = 0
   private var hasLongReply = false
-  /// From how many bytes on a reply is long.
+  /// The least bytes of a long reply.
   private static let longReply = 256 << 10
   /// Whether the socket was full at the last attempt.
   private(set) var isBlocked = false
 
-  /// The kinds of messages: one reply of several has `continues` set.
+  /// The kinds of messages; `continues` marks one reply of several.
   enum Kind {
     case last
     case continues
     case error(name: String)
   }
 
-  /// How many bytes are not sent.
+  /// The number of unsent bytes.
   var unsent: Int { json.bytes.count - sent }
 
-  /// Appends a whole message; false, with nothing appended, when the value has a number that JSON cannot hold.
+  /// Appends a complete message; appends nothing and returns false if the value has a number that JSON cannot hold.
   mutating func append(_ parameters: some JSONWritable, as kind: Kind) -> Bool {
     let count = json.bytes.count
     switch kind {
@@ -43,16 +43,14 @@ struct OutputBuffer {
     return true
   }
 
-  /// Whether a long reply was sent whole since this was last asked.
+  /// Returns whether a long reply was completely sent since the last call.
   mutating func hasSentLongReply() -> Bool {
     guard hasLongReply, unsent == 0 else { return false }
     hasLongReply = false
     return true
   }
 
-  /// Sends what the socket accepts.
-  ///
-  /// False when the connection is broken.
+  /// Sends the bytes that the socket accepts; returns false if the connection is broken.
   mutating func flush(to socket: Int32) -> Bool {
     while unsent > 0 {
       let count = json.bytes.withUnsafeBytes { all in
@@ -72,16 +70,16 @@ struct OutputBuffer {
     return true
   }
 
-  /// Frees the bytes that are sent, also for a reader that never quite catches up.
+  /// Frees the sent bytes, also for a reader that never quite catches up.
   ///
-  /// Only when they are the larger part, so that no byte is moved more than once on average.
+  /// Frees them only when they are the larger part, so that each byte moves at most once on average.
   private mutating func forgetSent() {
     guard sent > unsent else { return }
     json.bytes.removeSubrange(..<sent)
     sent = 0
   }
 
-  /// Forgets what is not sent, and frees the memory of a long reply.
+  /// Drops the unsent bytes, and frees the memory of a long reply.
   mutating func discard() {
     json.bytes.removeAll(keepingCapacity: json.bytes.capacity <= 4096)
     sent = 0

@@ -3,8 +3,8 @@ import Glibc
 
 /// The process at the other end of a connection, as the kernel reports it.
 ///
-/// The credentials are those of the moment of connect(2): unix(7), `SO_PEERCRED` and `SO_PEERGROUPS`. They cannot be
-/// forged, but the process may have ended since, and its id be another's.
+/// The credentials are those at connect(2): unix(7), `SO_PEERCRED` and `SO_PEERGROUPS`. They cannot be forged, but the
+/// process may have ended since, and another process may have its id.
 public struct Peer: Sendable, Equatable {
   /// The process, in the pid namespace of this process; 0 if it is not visible there.
   public let pid: pid_t
@@ -14,10 +14,10 @@ public struct Peer: Sendable, Equatable {
   public let gid: gid_t
   /// The supplementary groups; empty before Linux 4.13.
   public let groups: [gid_t]
-  /// The one subject that the peer may speak about, once it has called.
+  /// The subject that the peer may act for, known after its first call.
   public internal(set) var confinement: CallerConfinement
 
-  /// Credentials as given, for tests and for peers that are known otherwise.
+  /// Makes a peer with given credentials, for tests and for other sources of credentials.
   public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t], confinement: CallerConfinement = .none) {
     self.pid = pid
     self.uid = uid
@@ -26,7 +26,7 @@ public struct Peer: Sendable, Equatable {
     self.confinement = confinement
   }
 
-  /// The peer of a connected Unix socket; nil when the kernel does not tell.
+  /// Reads the peer of a connected Unix socket; nil if the kernel does not report it.
   init?(of descriptor: Int32) {
     var pid: pid_t = 0
     var uid: uid_t = 0
@@ -35,7 +35,7 @@ public struct Peer: Sendable, Equatable {
     self.init(pid: pid, uid: uid, gid: gid, groups: Peer.groups(of: descriptor))
   }
 
-  /// Whether the peer is in the group, by its primary or a supplementary one.
+  /// Whether the group is the peer's primary group or a supplementary one.
   public func isMember(of group: gid_t) -> Bool {
     gid == group || groups.contains(group)
   }
@@ -48,7 +48,7 @@ public struct Peer: Sendable, Equatable {
       let result = linux_peer_groups(descriptor, &groups, &bytes)
       let count = Int(bytes) / MemoryLayout<gid_t>.stride
       if result == 0 { return Array(groups.prefix(count)) }
-      // ERANGE tells the size that is needed.
+      // ERANGE reports the needed size.
       guard errno == ERANGE, Int(bytes) > room else { return [] }
       groups = [gid_t](repeating: 0, count: count)
     }

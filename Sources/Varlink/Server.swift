@@ -1,16 +1,16 @@
 import Glibc
 
-/// Serves interfaces on Unix sockets, one event at a time, on the thread of its reactor.
+/// Serves interfaces on Unix sockets, on the thread of its reactor.
 ///
-/// All that it keeps for its clients is bounded (``Bounds``). Between two events it does nothing, and it sets no timer.
-/// It lives until ``close()``, or until the last reference goes.
+/// ``Bounds`` limit everything that it keeps for clients. It works only on events, and sets no timer. It lives until
+/// ``close()`` or until the last reference ends.
 public final class Server {
   let reactor: any Reactor
   let bounds: Bounds
   let reader: CallReader
-  /// Looks at the process of a client for what it may speak about; called before the first call of a connection.
+  /// Decides what a client may act for, by its process; called before the first call of a connection.
   public var confine: ((pid_t, uid_t) -> CallerConfinement)?
-  /// Runs at the end of a turn of a connection to which a long reply was sent whole: the heap may have much to give back.
+  /// Called after a turn in which a long reply was completely sent, because the heap may have much to release.
   public var afterLongReply: (() -> Void)?
   var listeners: [Listener] = []
   let line: TurnLine
@@ -18,11 +18,11 @@ public final class Server {
   private let tooManyWatches: any VarlinkError
   private var heard: UInt64 = 0
 
-  /// A server that listens nowhere yet.
+  /// Makes a server that listens nowhere yet.
   ///
-  /// `org.varlink.service` is added to the interfaces.
+  /// Adds `org.varlink.service` to the interfaces.
   ///
-  /// - Parameter tooManyWatches: the answer to a call that is one watch too many for its user.
+  /// - Parameter tooManyWatches: the error for a watch beyond a user's bound.
   public init(
     _ service: ServiceInfo, interfaces: [Interface], bounds: Bounds = Bounds(), reactor: any Reactor,
     tooManyWatches: any VarlinkError = PermissionDenied()
@@ -38,20 +38,20 @@ public final class Server {
     close()
   }
 
-  /// How many clients are connected.
+  /// The number of connected clients.
   public var connectionCount: Int { accounts.connectionCount }
 
-  /// Ends all listening; who is connected stays.
+  /// Stops listening; keeps the connections.
   ///
-  /// Sockets that were bound here are removed from the file system.
+  /// Removes from the file system the sockets that this process has bound.
   public func stopAccepting() {
     for listener in listeners { listener.close() }
     listeners = []
   }
 
-  /// Ends all listening and all connections, and runs their disconnect actions.
+  /// Stops listening, closes all connections, and runs their disconnect actions.
   ///
-  /// Answers not sent are lost.
+  /// Unsent answers are lost.
   public func close() {
     stopAccepting()
     for connection in accounts.connections.sorted(by: { $0.lastHeard < $1.lastHeard }) { connection.end() }
@@ -60,7 +60,7 @@ public final class Server {
 
   // MARK: - Connections
 
-  /// Takes a connected socket over, which is closed if it cannot be served.
+  /// Takes ownership of a connected socket; closes it if it cannot be served.
   func admit(_ descriptor: Int32) {
     guard let peer = Peer(of: descriptor), make(accounts.room(for: peer.uid)) else {
       Glibc.close(descriptor)
@@ -69,7 +69,7 @@ public final class Server {
     do {
       accounts.add(try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard()))
     } catch {
-      // The reactor has no memory left for it. The client sees the end of the connection.
+      // The reactor has no memory left. The client sees the end of the connection.
       Glibc.close(descriptor)
     }
   }
@@ -80,10 +80,10 @@ public final class Server {
     for work in dropped { work.call.drop() }
   }
 
-  /// Has a connection that is idle give way after all others of its user that are.
+  /// Puts an idle connection last among its user's connections that may be closed for room.
   func noteSilent(_ connection: Connection) { accounts.noteSilent(connection) }
 
-  /// Counts what a connection keeps here from now on, and breaks off what is too much.
+  /// Counts the bytes that the server keeps for a connection, and closes a connection beyond a bound.
   func count(_ change: Int, of connection: Connection) {
     accounts.count(change, of: connection)?.breakOff()
   }
@@ -93,7 +93,7 @@ public final class Server {
     return heard
   }
 
-  /// Ends a connection where the process has no descriptor for another; false if none can be ended.
+  /// Closes a connection when the process has no descriptor left; returns false if none can be closed.
   func makeRoom() -> Bool { make(accounts.room(insteadOfOthersBy: nil)) }
 
   private func make(_ room: UserAccounts.Room) -> Bool {
@@ -110,7 +110,7 @@ public final class Server {
 
   /// Runs a call.
   ///
-  /// Work waits for the user's earlier work; a watch above the bound is refused.
+  /// Work waits for the user's earlier work; a watch beyond the bound is refused.
   func begin(_ call: CallState, _ run: @escaping () -> Void) {
     let uid = call.connection.peer.uid
     if call.kind == .watch {
@@ -123,7 +123,7 @@ public final class Server {
     run()
   }
 
-  /// Has the first answer of a call end its user's work, and the next begin.
+  /// Makes the first answer of a call end its user's work and start the next.
   private func endWork(of uid: uid_t, with call: CallState) {
     call.onFirstAnswer = { [weak self] in
       guard let self, let next = accounts.endWork(of: uid) else { return }
@@ -132,12 +132,12 @@ public final class Server {
     }
   }
 
-  /// Whether a connection may take a call up now, and need not stand in line.
+  /// Whether a connection may handle a call now, without waiting in line.
   func mayTakeAtOnce(_ connection: Connection) -> Bool {
     line.isEmpty && accounts.isModest(connection.peer.uid, at: monotonicNanoseconds())
   }
 
-  /// Counts the time that a call took.
+  /// Counts the time of a call.
   func spent(since start: UInt64, on connection: Connection) {
     let now = monotonicNanoseconds()
     accounts.spend(now - start, of: connection.peer.uid, at: now)

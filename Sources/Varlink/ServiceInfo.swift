@@ -6,10 +6,10 @@ public struct ServiceInfo: Sendable {
   public var product: String
   /// Its version.
   public var version: String
-  /// Where more can be read.
+  /// The address of further information.
   public var url: String
 
-  /// All four are shown to people.
+  /// Makes the facts; all four are shown to people.
   public init(vendor: String, product: String, version: String, url: String) {
     self.vendor = vendor
     self.product = product

@@ -2,23 +2,23 @@ import CLinux
 import DequeModule
 import Glibc
 
-/// The connections that have a call to be taken up, in turn: the users one after the other, and one call each time.
+/// The connections with a pending call, in turn: one call of each user at a time.
 ///
-/// A user with a thousand connections, or a thousand calls on one, has one turn beside each other user. The answers to
-/// calls of one user that follow one another are sent together: a client that waits on many connections is then woken
-/// once, which costs more than a call does.
+/// A user with a thousand connections, or a thousand calls on one, gets one turn for each turn of every other user. The
+/// answers to consecutive calls of a user are sent together. A client that waits on many connections then wakes once; a
+/// wake costs more than a call.
 final class TurnLine {
   private var ofUser: [uid_t: Deque<Connection>] = [:]
   private var users: Deque<uid_t> = []
-  /// The connections whose turn is to end: their answers are not sent yet.
+  /// The connections whose turns have not ended: their answers are not sent yet.
   private var taken: [Connection] = []
   private let descriptor: Int32
   private var watch: (any Watch)?
 
-  /// How long one turn of the loop takes calls up, in nanoseconds; at least one call.
+  /// The time in nanoseconds for which one turn of the loop handles calls, at least one call.
   private static let span: UInt64 = 1_000_000
 
-  /// A line of which the loop takes one turn after the other, through a descriptor that is always readable.
+  /// Makes a line whose turns the loop takes through an always readable descriptor.
   init(_ reactor: any Reactor) {
     descriptor = linux_eventfd()
     var one: UInt64 = 1
@@ -28,7 +28,7 @@ final class TurnLine {
 
   deinit { close() }
 
-  /// Whether nobody waits.
+  /// Whether no connection waits.
   var isEmpty: Bool { users.isEmpty }
 
   func close() {
@@ -69,7 +69,7 @@ final class TurnLine {
   }
 }
 
-/// The time of a clock that only goes on.
+/// The time of the monotonic clock in nanoseconds.
 func monotonicNanoseconds() -> UInt64 {
   var now = timespec()
   clock_gettime(CLOCK_MONOTONIC, &now)

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// A Unix socket that cannot be made, bound or reached, with the reason.
+/// The error of a Unix socket that cannot be made, bound or reached.
 public struct SocketError: Error, CustomStringConvertible, Equatable {
   /// The failed operation, the socket, and a remedy.
   public let description: String
-  /// The number of the system's error, as in errno(3).
+  /// The error number of the system, as in errno(3).
   public let code: Int32
 
   init(_ description: String, code: Int32) {
@@ -13,17 +13,17 @@ public struct SocketError: Error, CustomStringConvertible, Equatable {
     self.code = code
   }
 
-  /// An error of a system call that has just set errno.
+  /// Makes an error from the errno of a system call.
   init(_ what: String, errno code: Int32) {
     self.init("\(what): \(String(cString: strerror(code)))", code: code)
   }
 }
 
-/// Stream sockets in the file system: unix(7).
+/// Functions for stream sockets in the file system: unix(7).
 enum UnixSocket {
-  /// Binds and listens.
+  /// Binds a socket and listens.
   ///
-  /// A stale socket file, on which nobody listens, is replaced.
+  /// Replaces a stale socket file, on which nobody listens.
   static func listen(at path: String, mode: mode_t) throws(SocketError) -> Int32 {
     let socket = try make()
     do throws(SocketError) {
@@ -51,7 +51,7 @@ enum UnixSocket {
     }
   }
 
-  /// Connects, blocking.
+  /// Connects to a socket; blocks.
   static func connect(to path: String) throws(SocketError) -> Int32 {
     let socket = try make()
     let result = try closing(socket) { () throws(SocketError) in
@@ -78,9 +78,9 @@ enum UnixSocket {
     return socket
   }
 
-  /// False when the path is taken.
+  /// Returns false if the path is taken.
   private static func bind(_ socket: Int32, to path: String, mode: mode_t) throws(SocketError) -> Bool {
-    // Before, because the file must at no moment be open to more than it will be; after, because of the umask.
+    // fchmod before bind, because the file must never have a wider mode; chmod afterwards, because of the umask.
     fchmod(socket, mode)
     guard try withAddress(of: path, { address, size in Glibc.bind(socket, address, size) }) == 0 else {
       if errno == EADDRINUSE { return false }
@@ -105,12 +105,12 @@ enum UnixSocket {
     }
   }
 
-  /// Whether the process that listens has ended, so that only a child of it still holds the socket.
+  /// Whether the listening process has ended, so that only a child of it still holds the socket.
   ///
-  /// A child has all descriptors of its parent until it calls execve(2), and may outlive a parent that was killed.
+  /// A child has all descriptors of its parent until execve(2), and may outlive a killed parent.
   private static func hasEnded(listenerOf socket: Int32) -> Bool {
     let pidfd = linux_peer_pidfd(socket)
-    // Before Linux 6.5 nobody can tell, and Linux hands out no process that has been waited for, or one that has ended.
+    // Before Linux 6.5 this is unknown. Later, a reaped process has no descriptor, and that of an ended one is readable.
     guard pidfd >= 0 else { return errno == ESRCH || errno == EINVAL }
     defer { close(pidfd) }
     var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)

@@ -3,37 +3,36 @@ import Glibc
 
 /// The share of each user in a server: connections, bytes, work, watches and time.
 ///
-/// All bounds per user are kept here.
-/// Belongs to the server's thread.
+/// Keeps all bounds per user. Belongs to the server's thread.
 struct UserAccounts {
-  /// A call that is work, and how it is begun.
+  /// A call that counts as work, and the function that runs it.
   typealias Work = (call: CallState, run: () -> Void)
 
-  /// The account of one user; shared, because each call changes it several times.
+  /// The account of a user; a class, because each call changes it several times.
   final class Account {
     fileprivate(set) var connections: [ObjectIdentifier: Connection] = [:]
-    /// The connections in the order in which they fell silent, so that no newcomer costs a look at all of them.
+    /// The connections in the order in which they fell silent, so that a newcomer need not examine all of them.
     ///
-    /// An entry counts while it is the connection's last, and while the connection is idle.
+    /// An entry counts while it is the last entry of its connection and the connection is idle.
     fileprivate var silent: Deque<(id: ObjectIdentifier, since: UInt64)> = []
     fileprivate(set) var bytes = 0
     fileprivate(set) var watches = 0
-    /// Whether a call is under way that is work.
+    /// Whether a call that counts as work is under way.
     fileprivate var isWorking = false
-    /// The calls that wait for it.
+    /// The calls that wait for that work.
     ///
-    /// No slice: that keeps what was removed until it grows, and would then end calls in the middle of a change.
+    /// No slice, because a slice keeps removed elements until it grows. It would then end calls in the middle of a change.
     fileprivate var waiting: Deque<Work> = []
-    /// The time that calls took in the window of ``window``, in nanoseconds.
+    /// The time of the calls in the current ``window``, in nanoseconds.
     fileprivate var spent: UInt64 = 0
     fileprivate var window: UInt64 = 0
 
-    /// The connection of an entry that counts.
+    /// The connection of an entry; nil if the entry no longer counts.
     fileprivate func idle(_ entry: (id: ObjectIdentifier, since: UInt64)) -> Connection? {
       connections[entry.id].flatMap { $0.silentSince == entry.since && $0.isIdle ? $0 : nil }
     }
 
-    /// The connection that has been idle longest.
+    /// Finds the connection that has been idle longest.
     fileprivate func findIdlest() -> Connection? {
       while let first = silent.first {
         if let connection = idle(first) { return connection }
@@ -42,7 +41,7 @@ struct UserAccounts {
       return nil
     }
 
-    /// The connection that was used longest ago.
+    /// Finds the connection that was used least recently.
     fileprivate func findLeastUsed() -> Connection? {
       findIdlest() ?? connections.values.min { $0.lastHeard < $1.lastHeard }
     }
@@ -53,7 +52,7 @@ struct UserAccounts {
   private let bounds: Bounds
   private(set) var users: [uid_t: Account] = [:]
   private(set) var connectionCount = 0
-  /// The bytes of all users but the privileged.
+  /// The kept bytes of all users except the privileged.
   private var bytes = 0
   private var lastSilence: UInt64 = 0
 
@@ -70,7 +69,7 @@ struct UserAccounts {
     noteSilent(connection)
   }
 
-  /// Puts a connection last in the order in which its user's give way: it was heard, or has nothing more to do.
+  /// Puts a connection last among its user's idle connections, because it was heard or its work has ended.
   mutating func noteSilent(_ connection: Connection) {
     let id = ObjectIdentifier(connection)
     guard connection.isIdle, let account = users[connection.peer.uid], account.connections[id] != nil else { return }
@@ -92,18 +91,19 @@ struct UserAccounts {
     close(uid)
   }
 
-  /// The room for one more connection of a user.
+  /// The result of a search for room for a connection.
   enum Room {
     case free
-    /// This connection gives way first.
+    /// There is room after this connection is closed.
     case after(Connection)
     case none
   }
 
-  /// Finds room for one more connection of a user.
+  /// Finds room for a new connection of a user.
   ///
-  /// The user's own connections give way to it first. When all users together have too many, the user with the most
-  /// gives one up, in use or not; ``Bounds/privileged`` users have some to themselves, and give up none for others.
+  /// At the user's bound, the user's longest idle connection is closed. At the bound for all, it is an idle connection of
+  /// the same user, or else one of the user with the most. ``Bounds/privileged`` users have reserved room, and lose no
+  /// connection to other users.
   mutating func room(for uid: uid_t) -> Room {
     let own = users[uid]?.connections.count ?? 0
     if own >= bounds.connectionsPerUser { return users[uid]?.findIdlest().map(Room.after) ?? .none }
@@ -112,7 +112,7 @@ struct UserAccounts {
     return connectionCount < most ? .free : room(insteadOfOthersBy: uid)
   }
 
-  /// Finds room where there is none for all; the newcomer's user is unknown when the process has no descriptor left.
+  /// Finds room at the bound for all; the newcomer's user is unknown if the process has no descriptor left.
   mutating func room(insteadOfOthersBy uid: uid_t?) -> Room {
     if let uid, let idle = users[uid]?.findIdlest() { return .after(idle) }
     let own = uid.flatMap { users[$0]?.connections.count } ?? 0
@@ -123,7 +123,7 @@ struct UserAccounts {
       return users[largest]?.findLeastUsed().map(Room.after) ?? .none
     }
     if isFirst { return idlest(of: Array(users.keys)).map(Room.after) ?? .none }
-    // Nobody gives way to a user who has as many.
+    // Only a user with more connections loses one.
     let larger = users.filter { !bounds.privileged.contains($0.key) && $0.value.connections.count > own }
     return idlest(of: Array(larger.keys)).map(Room.after) ?? .none
   }
@@ -143,12 +143,12 @@ struct UserAccounts {
 
   // MARK: - Bytes
 
-  /// Counts what a connection keeps from now on, and gives the connection that is to end if that is too much.
+  /// Counts the bytes that a connection keeps, and returns the connection to close if a bound is exceeded.
   ///
-  /// A user's only connection that keeps anything may go beyond the user's bound: one long answer always gets through.
+  /// The only connection of a user that keeps bytes may exceed the user's bound: one long answer always gets through.
   mutating func count(_ change: Int, of connection: Connection) -> Connection? {
     let uid = connection.peer.uid
-    // Nobody else gives way to a privileged user.
+    // The bytes of a privileged user make no other user lose a connection.
     if !bounds.privileged.contains(uid) { bytes += change }
     guard let account = users[uid] else { return nil }
     account.bytes += change
@@ -160,7 +160,7 @@ struct UserAccounts {
 
   // MARK: - Work
 
-  /// Begins a call that is work; false if it waits until its user's other work is done.
+  /// Starts a call that counts as work; returns false if it waits for the user's earlier work.
   mutating func begin(_ work: Work) -> Bool {
     let account = account(of: work.call.connection.peer.uid)
     guard account.isWorking else {
@@ -171,7 +171,7 @@ struct UserAccounts {
     return false
   }
 
-  /// Ends the user's work; gives the next that waited, which is under way now.
+  /// Ends the user's work; returns the next waiting call, which is now under way.
   mutating func endWork(of uid: uid_t) -> Work? {
     if let next = users[uid]?.waiting.popFirst() { return next }
     users[uid]?.isWorking = false
@@ -179,9 +179,9 @@ struct UserAccounts {
     return nil
   }
 
-  /// Removes the calls that wait on a connection.
+  /// Removes the waiting calls of a connection.
   ///
-  /// The caller lets go of them, because the end of a call is counted here.
+  /// Returns them, because their release ends them, and that is counted here.
   mutating func removeWaiting(of connection: Connection) -> [Work] {
     guard let account = users[connection.peer.uid] else { return [] }
     let found = account.waiting.filter { $0.call.connection === connection }
@@ -189,7 +189,7 @@ struct UserAccounts {
     return Array(found)
   }
 
-  /// Counts one more watch; false if that is too much for its user.
+  /// Counts a new watch; returns false at the user's bound.
   mutating func addWatch(of uid: uid_t) -> Bool {
     let account = account(of: uid)
     guard account.watches < bounds.watchesPerUser else { return false }
@@ -204,17 +204,17 @@ struct UserAccounts {
 
   // MARK: - Time
 
-  /// The spans in which time is counted, and how much of one a user may have before others go first, in nanoseconds.
+  /// The length of a window in which time is counted, and the share of a user that still goes first, in nanoseconds.
   private static let span: UInt64 = 10_000_000
   private static let share: UInt64 = 1_000_000
 
-  /// Whether a call of the user may be taken up before its turn, because the user has had little time.
+  /// Whether a call of the user may run before its turn, because the user has used little time.
   func isModest(_ uid: uid_t, at now: UInt64) -> Bool {
     guard let account = users[uid], account.window == now / Self.span else { return true }
     return account.spent < Self.share
   }
 
-  /// Counts the time that a call took.
+  /// Counts the time of a call.
   mutating func spend(_ nanoseconds: UInt64, of uid: uid_t, at now: UInt64) {
     guard let account = users[uid] else { return }
     let window = now / Self.span
@@ -222,7 +222,7 @@ struct UserAccounts {
     account.spent += nanoseconds
   }
 
-  /// The account of a user, made where there is none.
+  /// The account of a user; makes one if there is none.
   private mutating func account(of uid: uid_t) -> Account {
     if let account = users[uid] { return account }
     let account = Account()

@@ -9,7 +9,7 @@ do throws(ServiceError) {
   switch settings.purpose {
   case .run: try SessionService(settings).run()
   case .list:
-    // As a shell says that a signal ended a program.
+    // A shell reports the end by a signal in this way.
     if let signal = try OpenList(settings).print() { exit(128 + signal) }
   case .help: print(SessionSettings.help, terminator: "")
   case .version: print("refresh-session \(refreshdVersion)")

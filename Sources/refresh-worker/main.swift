@@ -8,7 +8,7 @@ guard arguments.count == 1, let command = arguments.first.flatMap(Wire.WorkerCom
   logError("usage: refresh-worker \(commands); it is started by refreshd")
   exit(EX_USAGE)
 }
-// So that a file beyond a limit on sizes (setrlimit(2)) is an error and not the end of the process.
+// A file above a size limit (setrlimit(2)) must be an error and not end the process.
 signal(SIGXFSZ, SIG_IGN)
 switch command {
 case .transfer: exit(TransferTask.run())

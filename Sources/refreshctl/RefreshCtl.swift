@@ -58,7 +58,7 @@ struct RefreshCtl: ParsableCommand {
 
   func run() throws { try Self.showOverview(socket: nil) }
 
-  /// Prints what is there, and what to do next: the answer without a subcommand.
+  /// Prints the overview and the next steps: the answer without a subcommand.
   static func showOverview(socket: String?) throws(Failure) {
     let screen = Screen(of: STDOUT_FILENO)
     let lines: [String]
@@ -73,7 +73,7 @@ struct RefreshCtl: ParsableCommand {
   }
 }
 
-/// The entry point: all errors have one form, those of the command line too.
+/// The entry point; prints all errors in one form, including those of the command line.
 @main enum Main {
   static func main() {
     StandardOutput.checkAtExit()
@@ -87,7 +87,7 @@ struct RefreshCtl: ParsableCommand {
         return try RefreshCtl.showOverview(socket: socket)
       }
       var command = try RefreshCtl.parseAsRoot(arguments)
-      // A mistake in the command line is found here.
+      // A mistake in the command line is found before ssh runs.
       if let host { try host.run(arguments) }
       try command.run()
     } catch let failure as Failure {
@@ -98,12 +98,12 @@ struct RefreshCtl: ParsableCommand {
         warn(text)
         exit(ExitStatus.usage.rawValue)
       }
-      // The help, the version, a script for the shell, or the exit status of a command.
+      // The help, the version, a completion script, or the exit status of a command.
       RefreshCtl.exit(withError: error)
     }
   }
 
-  /// Opens the topic of `help TOPIC`, there if another machine is named.
+  /// Opens the topic of `help TOPIC`, on the other machine if one is named.
   private static func open(_ topic: String, host: RemoteHost?, _ arguments: [String]) throws(Failure) -> Never {
     if let host { try host.run(arguments) }
     if topic == HelpTopic.list {
@@ -125,12 +125,12 @@ extension RefreshCtl {
     }
   }
 
-  /// The mistake in a command line as a message; nil for an error that is none, as a call for help.
+  /// The message about a mistake in a command line; nil for an error that is none, such as a request for help.
   static func refusal(of error: Error, in arguments: [String]) -> String? {
     guard exitCode(for: error).rawValue == ExitStatus.usage.rawValue else { return nil }
     let message = message(for: error)
     guard !message.isEmpty else { return nil }
-    // The messages of this program name the remedy.
+    // The messages of this program name a remedy already.
     if message.hasPrefix("cannot ") { return message }
     let command = arguments.dropFirst().first.flatMap { commandNames.contains($0) ? $0 + " " : nil } ?? ""
     let problem = message.prefix(1).lowercased() + message.dropFirst()

@@ -1,7 +1,7 @@
-/// A comment of an interface file as a comment of Swift.
+/// Converts a comment of an interface file to a comment of Swift.
 ///
-/// The first sentence is the summary, an empty line parts it from the rest. A line that begins with a word in backticks
-/// and a colon begins an item of a list. Lines are broken anew to fit 120 columns.
+/// The first sentence becomes the summary, before an empty line. A line that begins with a word in backticks and a colon
+/// becomes an item of a list. Lines are wrapped to 120 columns.
 enum Documentation {
   static func lines(_ comment: String, indent: String) -> [String] {
     let paragraphs = blocks(of: comment)
@@ -18,7 +18,7 @@ enum Documentation {
     return lines
   }
 
-  /// The paragraphs and the items of lists, each on one line.
+  /// The paragraphs and list items, each on one line.
   private static func blocks(of comment: String) -> [String] {
     var blocks: [String] = []
     var isOpen = false
@@ -43,7 +43,7 @@ enum Documentation {
     return line[end...].hasPrefix("`: ")
   }
 
-  /// The first sentence, and what follows it.
+  /// The first sentence, and the text after it.
   private static func parted(_ text: String) -> (String, String) {
     var index = text.startIndex
     while let end = text[index...].firstIndex(of: ".") {

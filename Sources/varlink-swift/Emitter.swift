@@ -1,20 +1,20 @@
-/// Writes the Swift of interface files.
+/// Writes the Swift code of interface files.
 ///
-/// A type of a file is a type in `Wire`, whichever interfaces declare it; an interface is an enum that has a type for
+/// A type of a file becomes a type in `Wire`, whichever interface declares it. An interface becomes an enum with a type for
 /// each of its methods and errors.
 struct Emitter {
   let files: [InterfaceFile]
-  /// The module that the text is compiled in.
+  /// The module that compiles the text.
   let module: String
 
-  /// Why files do not go together.
+  /// The error of files that contradict each other.
   struct Problem: Error, CustomStringConvertible, Equatable {
     let message: String
     var description: String { message }
   }
 
   private var head: String {
-    // The module of the protocols has no need to import itself.
+    // The module of the protocols need not import itself.
     "// Made by varlink-swift from the interface files.\nimport JSON\n"
       + (module == "Varlink" ? "" : "import Varlink\n")
   }
@@ -51,7 +51,7 @@ struct Emitter {
     return source.text
   }
 
-  /// Refuses a type that the file names and does not declare.
+  /// Throws if the file uses a type that it does not declare.
   private func check(_ file: InterfaceFile) throws(Problem) {
     let members =
       file.methods.flatMap { $0.parameters + $0.reply } + file.errors.flatMap(\.members)
@@ -130,7 +130,7 @@ extension WireType {
     }
   }
 
-  /// The name of the declared type in it.
+  /// The name of the declared type in this type.
   fileprivate var name: String? {
     switch self {
     case .named(let name): name

@@ -44,7 +44,7 @@ extension SwiftSource {
 
   mutating func record(_ name: String, _ members: [Member], errorName: String? = nil) {
     let kind = errorName == nil ? "JSONReadable, JSONWritable" : "VarlinkError"
-    // A type of events that may grow reads a word it does not know as absent, so that the rest of it is understood.
+    // An extensible type of events reads an unknown word as absent, so that the rest of the event is readable.
     let isOpen = members.contains { $0.name == "kind" && $0.type == .string }
     block("public struct \(name): \(kind), Hashable, Sendable") { source in
       if let errorName {
@@ -141,7 +141,7 @@ extension WireType {
 
   fileprivate var unwrapped: WireType { if case .optional(let wrapped) = self { wrapped } else { self } }
 
-  /// The shape that is declared here.
+  /// The shape that is declared in place.
   fileprivate var inlineShape: Shape? {
     switch self {
     case .inline(let shape): shape

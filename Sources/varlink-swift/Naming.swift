@@ -1,4 +1,4 @@
-/// The Swift names of what the files declare.
+/// The Swift names of declarations in the files.
 enum Naming {
   /// Parts of names that Swift writes in capitals.
   private static let acronyms: Set<String> = ["id", "url", "pid", "ac", "ok"]
@@ -8,7 +8,7 @@ enum Naming {
     "return", "self", "static", "struct", "switch", "throw", "true", "try", "var", "where", "while",
   ]
 
-  /// `deadline_us` is `deadlineMicroseconds`, `content_id` is `contentID`, `struct` is quoted.
+  /// Converts `deadline_us` to `deadlineMicroseconds`, and `content_id` to `contentID`; quotes keywords such as `struct`.
   static func property(_ name: String) -> String {
     var parts = name.split(separator: "_").map(String.init)
     if parts.count > 1 {
@@ -23,19 +23,19 @@ enum Naming {
     return keywords.contains(property) ? "`\(property)`" : property
   }
 
-  /// The name of a type that is declared where a member of this name is.
+  /// The name of a type that is declared in place for a member.
   static func type(ofMember name: String) -> String {
     capitalised(property(name).filter { $0 != "`" })
   }
 
-  /// `org.refreshd.App` is `AppInterface`.
+  /// Converts `org.refreshd.App` to `AppInterface`.
   static func interface(_ name: String) -> String {
     capitalised(name.split(separator: ".").last.map(String.init) ?? name) + "Interface"
   }
 
   private static func capitalised(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
 
-  /// Numbers that the daemon keeps in 64 bits on every machine: sizes in bytes, ids of rows, columns of the store.
+  /// The members that need 64 bits on every machine: sizes in bytes, ids of rows, columns of the store.
   private static let wide: Set<String> = [
     "bytes", "most_bytes", "total", "rate", "max_rate", "length", "durable", "needed", "part_mark", "id", "ids",
     "forgotten", "priority", "attempts", "index",

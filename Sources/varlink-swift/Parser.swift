@@ -6,7 +6,7 @@ struct Parser {
   /// The lines of the comment that stands directly before the next declaration.
   private var comment: [String] = []
 
-  /// Why a file cannot be read.
+  /// The reason why a file cannot be read.
   struct Problem: Error, CustomStringConvertible, Equatable {
     let line: Int
     let message: String
@@ -106,7 +106,7 @@ struct Parser {
 
   private func problem(_ message: String) -> Problem { Problem(line: line, message: message) }
 
-  /// Moves over white space and comments, and keeps the comment that is next to what follows.
+  /// Skips white space and comments, and keeps the comment directly before the next token.
   private mutating func skipSpace() {
     while position < characters.count {
       let character = characters[position]
@@ -119,7 +119,7 @@ struct Parser {
       } else if character.isWhitespace {
         if character == "\n" {
           line += 1
-          // An empty line parts a comment from what follows.
+          // An empty line separates a comment from the next declaration.
           if position + 1 < characters.count, characters[position + 1] == "\n" { comment = [] }
         }
         position += 1

@@ -1,4 +1,4 @@
-/// Lines of Swift that are being written.
+/// Builds lines of Swift code.
 struct SwiftSource {
   private(set) var lines: [String] = []
   private var level = 0
@@ -21,6 +21,6 @@ struct SwiftSource {
     line("}")
   }
 
-  /// Lines that stand in the file as they are, such as those of a text literal.
+  /// Appends lines unchanged, such as those of a text literal.
   mutating func verbatim(_ text: String) { lines.append(text) }
 }

@@ -1,6 +1,6 @@
-// Makes Swift of Varlink's interface files: `varlink-swift MODULE FOLDER FILE…` writes `Wire.swift` and one file for each
-// interface into the folder. `varlink-swift MODULE FOLDER LIST.twins FILE…` writes `Twins.swift` instead. The plugin of
-// the same name calls it.
+// Generates Swift from Varlink interface files. `varlink-swift MODULE FOLDER FILE…` writes `Wire.swift` and one file for
+// each interface into the folder. `varlink-swift MODULE FOLDER LIST.twins FILE…` writes `Twins.swift` instead. The plugin
+// of the same name runs it.
 
 @preconcurrency import Glibc
 
@@ -20,7 +20,7 @@ func contents(of path: String) -> String {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Writes a file, unless it has this text: the build compiles again whatever imports a file that was written.
+/// Writes a file unless it already has this text, because a written file makes the build compile its users again.
 func write(_ text: String, to path: String) {
   if access(path, R_OK) == 0, contents(of: path) == text { return }
   guard let file = fopen(path, "w") else {

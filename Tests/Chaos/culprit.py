@@ -161,7 +161,7 @@ def priorities(path, app):
 
 
 def many_transfers(app, count):
-    """A call that enqueues transfers from as many servers, none of which is there."""
+    """A call that enqueues transfers from as many missing servers."""
     request = {"path": "/tmp/nothing", "network": "none"}
     return message("Transfers.Enqueue", {"app": app, "transfers": [
         {**request, "url": f"http://127.0.0.{number % 250 + 1}:{number + 1}/"} for number in range(count)

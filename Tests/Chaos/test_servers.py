@@ -12,7 +12,7 @@ WORKER = 64
 
 
 def peak(pid):
-    """The most memory that a process had, in kB; 0 for one that has ended meanwhile."""
+    """The peak memory of a process, in kB; 0 if it has ended."""
     try:
         return status(pid, "VmHWM")
     except (FileNotFoundError, ProcessLookupError, KeyError):

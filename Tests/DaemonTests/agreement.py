@@ -173,7 +173,7 @@ def read_status(text, app):
 
 
 def read_counts(text):
-    """The holds of all apps now, of which there is one; None where nothing is held."""
+    """The present holds of the only app; None without holds."""
     held = facts(text).get("held")
     return {part.rsplit(" ", 1)[0] for part in held.split(", ")} if held else None
 

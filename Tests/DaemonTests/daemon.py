@@ -103,7 +103,7 @@ def finished(stream):
 
 
 def toml(value):
-    """A value in TOML. Its strings, numbers and arrays are those of JSON."""
+    """A value in TOML, whose strings, numbers and arrays are written as in JSON."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + " }"
     return json.dumps(value)

@@ -10,7 +10,7 @@ FACTS = "$REFRESH_APP/$REFRESH_OUTCOME/$REFRESH_FAILURES/$REFRESH_TRIGGER/$REFRE
 
 
 def tells(pipe, word):
-    """A command that tells the test what it was given."""
+    """A command that reports its input to the test."""
     return ["/bin/sh", "-c", f'echo "{word}/{FACTS}/$REFRESH_MESSAGE" > {pipe}']
 
 

@@ -1,4 +1,4 @@
-"""The daemon forgets an app that is out of the configuration, when it is told to or in time."""
+"""The daemon forgets an app that is not in the configuration, by a call or after a time."""
 
 import time
 

@@ -54,7 +54,7 @@ def test_an_end_of_the_wait_ends_it(daemon, wall, machine):
         wall.set_off(days)
         machine.boot()
         assert reports.line().split()[2] == "app"
-        # The app tells of a sync of its own: nothing is due, and the next wait is another one.
+        # The app reports its own sync: nothing is due, and a new wait begins later.
         daemon.call("App.Synced", app=TODO)
         daemon.stop()
         wall.set_off(days + 0.1)
@@ -76,7 +76,7 @@ def test_a_command_that_fails_is_a_warning(daemon, wall, machine):
 
 @needs_root
 def test_few_commands_of_a_user_run_at_once(daemon, wall, machine):
-    """After a start many apps may have waited too long; all are told of in the end."""
+    """After a start many apps may have waited too long; all are reported in the end."""
     reports, go = daemon.pipe("told"), daemon.pipe("go")
     ids = [f"org.example.app{number}" for number in range(9)]
     for id in ids:

@@ -267,7 +267,7 @@ def let_in(house):
 
 
 def enqueue(daemon, app, count, hosts=1, **fields):
-    """Queues transfers that wait for a network of which nobody knows."""
+    """Queues transfers that wait for an unknown network."""
     for start in range(0, count, 1000):
         requests = [
             {"url": f"http://host{number % hosts}.example/{number}", "path": f"/tmp/never/{number}", "network": "wifi",
@@ -339,7 +339,7 @@ def test_one_user_has_so_many_transfers_and_no_more(house):
 @pytest.mark.bound(180)
 @pytest.mark.parametrize("flags", [{}, {"oneway": True}], ids=["hung up", "oneway"])
 def test_runs_that_nobody_waits_for_are_not_kept(house, flags):
-    """Each call wants the refresh after the one that runs; the callers are gone."""
+    """Each call waits for the refresh after the running one; the callers are gone."""
     gate = house.pipe("gate")
     house.app(f"read _ < {gate}; exit 100", id=MAIL, owner="games", directory="/", deadline="5min")
     house.call("Manager.Reload")

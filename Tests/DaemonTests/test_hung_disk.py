@@ -26,7 +26,7 @@ class Disk:
         }  # fmt: skip
 
     def hang(self):
-        """Has the disk hang in the middle of a commit, and waits until the daemon says so."""
+        """Makes the disk hang during a commit, and waits until the daemon reports it."""
         self.mark.touch()
         self.daemon.tell("launched", MAIL)
         self.daemon.tell("foreground", MAIL)

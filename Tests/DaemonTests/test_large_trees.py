@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become 
 
 ENTRIES, APPS = 50_000, 6
 MALLORY = pwd.getpwnam("games").pw_uid
-# 344 MB in a daemon that kept what it saw.
+# 344 MB in a daemon that kept all entries.
 GROWTH = 32 * 1024
 
 

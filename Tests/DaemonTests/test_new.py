@@ -170,7 +170,7 @@ def test_refreshctl_alone_says_what_is_there_and_what_to_do(daemon):
     alone = refreshctl(daemon)
     assert "It has no app yet." in alone.stdout and "refreshctl new" in alone.stdout
     assert "sudo" not in alone.stdout
-    # Without root, `new` would write for another daemon than the one that answers.
+    # Without root, `new` would write for a daemon other than this one.
     daemon.socket.chmod(0o666)
     assert "sudo refreshctl new" in refreshctl(daemon, user=NOBODY, group=NOBODY, extra_groups=[]).stdout
     assert refreshctl(daemon, "new", MAIL, "--run", "true", "--every", "never").returncode == 0

@@ -1,4 +1,4 @@
-"""Pings of a dead man's switch: a real server is told when a refresh begins, succeeds and fails."""
+"""Pings of a dead man's switch: a real server gets the start, the success and the failure of refreshes."""
 
 import http.server
 import os
@@ -105,7 +105,7 @@ def test_a_server_is_told_of_each_refresh(daemon, switch):
         (daemon.directory / "code").write_text(str(code))
         daemon.refresh()
         asked = [switch.next()]
-        # A refresh that ends while its beginning waits is told by its end alone.
+        # A refresh that ends before its start ping sends only the end ping.
         if asked == ["/start"]:
             asked.append(switch.next())
         assert asked[-1] == path

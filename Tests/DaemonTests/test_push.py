@@ -152,7 +152,7 @@ def test_the_oldest_of_too_many_is_dropped_and_reported(daemon, delivered):
     performed = app.next("perform")
     results = deliver(daemon, *[{"app": TODO, "payload": payload(number)} for number in range(1, 64)])
     assert results == [{"fate": "queued"}] * 63
-    # The one that is told counts.
+    # The push that a refresh delivers counts too.
     assert push(daemon, payload(65)) == {"fate": "queued", "waiting": 63}
     dropped = app.next("push_dropped")
     assert dropped["content_id"] == "1" and "64" in dropped["message"]

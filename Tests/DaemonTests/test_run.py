@@ -176,7 +176,7 @@ def test_a_push_is_tried_by_hand_with_its_payload(daemon):
 
 
 def test_each_of_two_payloads_gets_a_refresh(daemon):
-    """A refresh hands over one payload; that of the second caller is for the one after it."""
+    """A refresh delivers one payload; the next refresh delivers the second caller's."""
     go = daemon.pipe("go")
     daemon.app(f"read _ < {go}; printf '%s' \"$(cat)\"")
     daemon.start()

@@ -12,7 +12,7 @@ NOTES = "org.example.notes"
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
 def test_a_user_without_a_free_slot_holds_up_nobody_else(daemon):
     events = daemon.pipe("events")
-    # Each task has a pipe of its own: in a shared one, a task could take the line of one that does not read yet.
+    # Each task has its own pipe: from a shared pipe, a task could read a later task's line.
     go = {id: daemon.pipe(f"go-{id}") for id in (TODO, NOTES, MAIL)}
     daemon.configure(HURRY + "max_concurrent = 3\nmax_concurrent_per_user = 1\n")
     for id, owner in [(TODO, "root"), (NOTES, "root"), (MAIL, "nobody")]:

@@ -77,7 +77,7 @@ def test_the_state_directory_is_made_for_its_owner_alone(daemon):
 
 
 def test_a_bad_refreshd_toml_keeps_the_daemon_down(daemon):
-    """It is about every app; each mistake is said, those of the apps' files too."""
+    """The check covers every app and reports each mistake, including those of the apps' files."""
     daemon.configure('max_concurrent = "many"')
     daemon.app({"run": ["/missing/program"]}, colour="blue")
     code, said = daemon.refuse()

@@ -101,7 +101,7 @@ def test_a_change_that_settles_is_explained_and_foretold(daemon, notes):
     refreshes.start()
     refreshes.daemon.app("true", watch=[str(notes)], watch_settle="1h", foreground_interval="1ms")
     daemon.call("Manager.Reload")
-    # The daemon reads it when the refresh that a person asks for has ended: that of another app of the same user.
+    # The daemon reads the folder after a refresh that a person asks for, here of the user's other app.
     daemon.app("true", id=MAIL, watch=[str(daemon.directory / "none")])
     daemon.call("Manager.Reload")
     (notes / "new").write_text("text")

@@ -1,4 +1,4 @@
-"""An installation brings manual pages, completions, Debian packages. The daemon's fixtures are those of DaemonTests."""
+"""An installation brings manual pages, completions, Debian packages. DaemonTests has the daemon's fixtures."""
 
 import pathlib
 import sys

@@ -139,7 +139,7 @@ def test_removing_the_bridge_stops_it(packages):
 
 
 def everything():
-    """The files of the machine, but for those of dpkg, systemd and man, which note what they do, and logs."""
+    """The files of the machine, except logs and the records of dpkg, systemd and man."""
     notes = ["/run/systemd", "/run/user", "/var/cache/man", "/var/lib/dpkg", "/var/lib/systemd", "/var/log", "/var/tmp"]
     pruned = [word for path in notes for word in ("-path", path, "-o")][:-1]
     folders = ["/etc", "/run", "/srv", "/usr", "/var"]

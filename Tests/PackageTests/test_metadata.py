@@ -31,7 +31,7 @@ FOLDERS = {
 
 @pytest.mark.bound(240)
 def test_the_rpm_packages_are_built_and_have_their_files(tmp_path):
-    """From the spec and the programs under test. rpmbuild refuses a file that no package has, and one that is not there."""
+    """From the spec and the programs under test. rpmbuild refuses a file without a package, and a missing file."""
     pages = tmp_path / "pages"
     pages.mkdir()
     for name in re.findall(r"man/man\d/(\S+\.\d)", (ROOT / "Makefile").read_text()):

@@ -56,7 +56,7 @@ def test_the_scriptlets_enable_restart_and_remove(tmp_path):
     SETTINGS.write_text(SETTINGS.read_text() + "# of the administrator\n")
     done("refreshctl", "new", "org.example.todo", "--run", "true", "--every", "1h")
     done("refreshctl", "run", "org.example.todo")
-    # Upgraded: the daemon is another one, the socket is not, and what they know is the same.
+    # After the upgrade the daemon is a new process, with the same socket and the same state.
     old, listening = main_pid("refreshd.service"), since("refreshd.socket")
     rpm("--upgrade", *after)
     assert main_pid("refreshd.service") not in (old, "0\n") and since("refreshd.socket") == listening

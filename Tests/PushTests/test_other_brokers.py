@@ -51,7 +51,7 @@ def test_a_version_in_push_toml_is_the_only_one_that_is_tried(daemon, app, bridg
 
 
 def test_a_session_that_is_there_needs_no_other_subscription(daemon, app, bridge, small):
-    """mochi refuses a SUBSCRIBE whose number is that of a message on its way: 0x91, packet identifier in use."""
+    """mochi refuses a SUBSCRIBE with the number of a message in flight: 0x91, packet identifier in use."""
     daemon.start()
     bridge.configure(mqtt=small.source())
     bridge.start()

@@ -4,7 +4,7 @@ import Testing
 
 /// `after` of a task, which names tasks of the same file.
 @Suite("The order of tasks by `after`") struct ChainTests {
-  /// A file of tasks, each its keys; the first line of a task is the fourth below that of the one before.
+  /// Writes a file of tasks, given by their keys; the first line of each task is four lines below the previous task's.
   private func problems(_ tasks: String...) throws -> [String] {
     let scratch = try Scratch()
     try write(tasks, to: scratch)

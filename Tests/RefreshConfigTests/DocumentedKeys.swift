@@ -2,7 +2,7 @@ import Foundation
 import RefreshConfig
 import Testing
 
-/// A table of keys in docs/configuration.md, of which the manual pages are made.
+/// A table of keys in docs/configuration.md, from which the manual pages are made.
 struct DocumentedTable: Sendable, CustomTestStringConvertible {
   /// The heading above the table.
   let heading: String
@@ -14,7 +14,7 @@ struct DocumentedTable: Sendable, CustomTestStringConvertible {
   var others: [String] = []
   /// Whether a key that is left out is filled in by the daemon, so that its default cannot be seen in the configuration.
   var isFilledInLater = false
-  /// Keys that only files of another kind may have: those of a guard.
+  /// The keys that only a guard's file may have.
   var ofOtherKinds: [String] = []
   /// Lines without which a key has no effect and is refused.
   var needs: [String: String] = [:]
@@ -83,12 +83,12 @@ struct DocumentedKey {
   /// The cells by the names of their columns.
   let cells: [String: String]
 
-  /// The keys, those of tables without their brackets.
+  /// The keys; those of tables without their brackets.
   var keys: [String] {
     Self.code(cells["key"] ?? cells["keys"] ?? "").map { $0.filter { $0 != "[" && $0 != "]" } }
   }
 
-  /// The default as TOML; nil for none, and for one that only words can describe.
+  /// The default as TOML; nil for none, or for a default in words.
   var defaultValue: String? {
     guard let cell = cells["default"], cell.hasPrefix("`"), cell.hasSuffix("`") else { return nil }
     let code = Self.code(cell)

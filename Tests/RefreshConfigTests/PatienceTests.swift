@@ -5,12 +5,12 @@ import Testing
 
 /// Paths on a file system that does not answer.
 @Suite struct PatienceTests {
-  /// A dead mount: whoever looks below it waits until it is let go.
+  /// A dead mount: a look below it waits until the mount is released.
   private final class DeadMount: Sendable {
     private let gate = Mutex(())
     let looks = Mutex(0)
 
-    /// Has everybody wait while `body` runs.
+    /// Makes every look wait while `body` runs.
     func whileDead(_ body: () throws -> Void) rethrows { try gate.withLock { _ in try body() } }
 
     func isProgram(_ path: String) -> Bool {

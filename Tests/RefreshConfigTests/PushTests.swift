@@ -180,7 +180,7 @@ import Testing
     }
     guard case .ntfy(let ntfy) = sources[0], case .sse(let stream) = sources[1], case .mqtt(let broker) = sources[2]
     else { return }
-    // The shown defaults are those of the code.
+    // The documented defaults equal those of the code.
     #expect((ntfy.silence, stream.silence, stream.event) == (.seconds(100), nil, "message"))
     #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
   }

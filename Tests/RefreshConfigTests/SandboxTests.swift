@@ -10,7 +10,7 @@ import Testing
   /// The home of root, whose apps these are.
   static let home = getpwuid(0).map { String(cString: $0.pointee.pw_dir) } ?? ""
 
-  /// A line of the table, and what the service manager is told.
+  /// A line of the table, and the properties that the service manager gets.
   static let keys: [(line: String, properties: [String: Value])] = [
     (#"ProtectSystem = "strict""#, ["ProtectSystem": .text("strict")]),
     ("ProtectSystem = true", ["ProtectSystem": .text("yes")]),

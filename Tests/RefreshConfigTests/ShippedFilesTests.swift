@@ -72,7 +72,7 @@ import Testing
   func feed() throws {
     let scratch = try Scratch()
     let text = try Self.text("apps.d/org.example.feed.toml")
-    // All keys that are commented out, but the one that another excludes.
+    // Enables all commented keys except the key that another key excludes.
     let all = text.split(separator: "\n").map { line in
       line.split(separator: " ").dropFirst(2).first == "=" && !line.contains("netrc") ? line.dropFirst(2) : line
     }

@@ -51,7 +51,7 @@ import Varlink
     #expect(origin.confinement(of: getpid(), getuid()) == .none)
   }
 
-  /// A user may make as many cgroups as it likes, and the daemon looks into so many only.
+  /// A user may make any number of cgroups, and the daemon examines at most a bounded number.
   @Test func aTreeOfCgroupsIsLookedIntoUpToABound() throws {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
     var template = Array("\(parent)/cgroups-XXXXXX".utf8CString)

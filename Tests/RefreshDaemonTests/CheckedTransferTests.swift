@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// The daemon refuses a request that breaks a rule, and completes one that leaves parts out.
+/// The daemon refuses a request that breaks a rule, and completes a request that omits fields.
 @Suite struct CheckedTransferTests {
   static let url = "https://anna:secret@Example.org:8443/a?token=1"
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// Transfers that wait for room on several disks, of which one does not answer.
+/// Transfers that wait for room on several disks; one disk does not answer.
 @Suite struct DiskSpaceTests {
   @Test func aDiskThatDoesNotAnswerDelaysTheOthersByFourSeconds() throws {
     let todo = try #require(AppID("org.example.todo"))

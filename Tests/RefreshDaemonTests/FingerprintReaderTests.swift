@@ -7,7 +7,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// Looks of several users, some of which hang as on a dead mount, on the real loop and threads.
+/// The looks of several users on the real loop and threads; some hang as on a dead mount.
 @Suite struct FingerprintReaderTests {
   private static let (anna, bob) = (user(1, "anna"), user(2, "bob"))
 

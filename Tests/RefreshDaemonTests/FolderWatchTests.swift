@@ -6,7 +6,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// Real folders, watched by the kernel, on a real loop: each step is taken when the watch has told of the one before.
+/// Real folders, watched by the kernel, on a real loop; each step waits for the watch's report of the previous step.
 @Suite struct FolderWatchTests {
   /// A change of the folder `notes`.
   struct Change: Sendable, CustomTestStringConvertible {

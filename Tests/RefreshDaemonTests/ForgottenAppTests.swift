@@ -4,7 +4,7 @@ import Testing
 @testable import RefreshDaemon
 @testable import RefreshStore
 
-/// An app whose file goes: what the daemon keeps of it, and what it keeps no more once the app is to be forgotten.
+/// An app whose file is removed: the facts that the daemon keeps, and those that it drops when the app is forgotten.
 @Suite struct ForgottenAppTests {
   private let (todo, mail): (AppID, AppID)
   private let world: VirtualDaemon

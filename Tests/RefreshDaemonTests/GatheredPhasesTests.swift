@@ -24,7 +24,7 @@ import Testing
     world.scheduler.run(for: .seconds(600))
   }
 
-  /// Has a commit take so long, and gives how many were asked for.
+  /// Makes a commit take this long, and returns the number of requested commits.
   private func commit(taking span: Duration) -> Int {
     world.store.isPrompt = false
     world.send(.foreground, of: todo)

@@ -39,7 +39,7 @@ import Testing
     return try #require(world.launcher.started.last)
   }
 
-  /// Has the disk hang in the middle of a commit.
+  /// Makes the disk hang in the middle of a commit.
   private func hang() {
     world.store.isPrompt = false
     daemon.handle(.overridden(mail, Overrides()))

@@ -5,7 +5,7 @@ import Testing
 @testable import RefreshDaemon
 @testable import RefreshStore
 
-/// The end of a session of transfers, as the desktop hears of it, in the whole daemon and in virtual time.
+/// The desktop notice about the end of a session of transfers, in the whole daemon and in virtual time.
 @Suite struct SessionEndTests {
   private let todo: AppID
   private let world: VirtualDaemon

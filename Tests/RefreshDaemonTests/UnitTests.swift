@@ -121,7 +121,7 @@ import Testing
     #expect(try exit(state("activating", job: 7), end("exit-code", 1, 203), state("failed")) == .exited(203))
     // The task asks for nothing that could fail before the program runs.
     #expect(try exit(state("activating", job: 7), end("exit-code", 1, 228), state("failed")) == .exited(228))
-    // A program that ran so shortly that the unit was never active.
+    // The program ran so briefly that the unit was never active.
     #expect(try exit(["ActiveEnterTimestampMonotonic": .unsigned(9)], end("exit-code", 1, 217)) == .exited(217))
     #expect(try exit(end("exit-code", 1, 3), state("failed")) == .exited(3))
   }

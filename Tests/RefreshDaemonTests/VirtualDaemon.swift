@@ -155,9 +155,9 @@ final class MemoryLauncher: Launcher {
   func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { if findsSurvivors { answer([]) } }
 }
 
-/// Disks that have room, but for those that do not answer.
+/// Disks with room, except those that do not answer.
 final class MemorySpace {
-  /// The beginning of the paths of which nothing is heard.
+  /// The prefix of the paths whose disks do not answer.
   var silent: String?
   private(set) var asked: [String] = []
   private var unanswered: [() -> Void] = []
@@ -168,7 +168,7 @@ final class MemorySpace {
     if let silent, folder.hasPrefix(silent) { unanswered.append(tell) } else { tell() }
   }
 
-  /// Answers all at last.
+  /// Answers all pending questions.
   func speak() {
     let answers = unanswered
     (silent, unanswered) = (nil, [])
@@ -176,7 +176,7 @@ final class MemorySpace {
   }
 }
 
-/// A machine that never sleeps, and whose conditions nobody knows unless the test says them.
+/// A machine that never sleeps, with conditions that are unknown unless the test sets them.
 final class MemoryMachine: MachineConditions {
   var onChange: (Observation) -> Void = { _ in }
   var onSleep: (Bool) -> Void = { _ in }
@@ -200,7 +200,7 @@ final class DaemonOutput: @unchecked Sendable {
   func add(_ text: String) { journal.append(text) }
 }
 
-/// The configuration that the test gives, or the one on the disk, read at once.
+/// The configuration of the test, or else of the disk, read at once.
 final class MemoryFiles: ConfigurationFiles {
   let directories: [String] = []
   var next: Configuration?

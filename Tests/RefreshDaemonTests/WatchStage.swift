@@ -42,7 +42,7 @@ final class WatchStage {
   var seenUntil = Int64.max
   /// Called with each new state of a folder.
   var onState: (WatchedState) -> Void = { _ in }
-  /// `FOLDER changed`, `FOLDER watched COUNT` and `FOLDER: PROBLEM`, in the order in which they were told.
+  /// The reported events, in order: `FOLDER changed`, `FOLDER watched COUNT` and `FOLDER: PROBLEM`.
   private(set) var log: [String] = []
   private let loop: EventLoop
 
@@ -68,21 +68,20 @@ final class WatchStage {
 
   func path(_ name: String) -> String { "\(scratch.path)/\(name)" }
 
-  /// Has `notes` be a link to another folder, in one step.
+  /// Replaces `notes` by a link to another folder, in one step.
   func link(to name: String) throws {
     try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path(name))
     #expect(rename(path("link"), notes.root) == 0)
   }
 
-  /// Has `notes` be another folder.
+  /// Replaces `notes` by another folder.
   func replaceNotes() throws {
     try TestFolder(root: path("another")).make("")
     try notes.move("", to: path("away"))
     #expect(rename(path("another"), notes.root) == 0)
   }
 
-  /// Watches the folders, and does the work of each step when the event of that beginning has been told, after the event
-  /// of the step before.
+  /// Watches the folders, and runs each step when an event with its prefix is reported after the previous step's event.
   func play(_ steps: [(event: String, work: () throws -> Void)]) throws {
     var next = 0
     var failure: (any Error)?

@@ -18,15 +18,15 @@ import RefreshEngine
 /// - `pushes` is `PER-HOUR/BURST`.
 /// - `guard` is the unit that it guards, and then it is not refreshed.
 ///
-/// The keys of the behaviour are `says` (`yes` or `no`, the answer to each question at once), `takes` (a duration or `forever`), `exit` (a code), `stubborn` (`yes`: the task
-/// ignores SIGTERM) and `immortal` (`yes`: no signal ends it).
+/// The keys of the behaviour are `says` (`yes` or `no`, the immediate answer to each question), `takes` (a duration or
+/// `forever`), `exit` (a code), `stubborn` (`yes`: the task ignores SIGTERM) and `immortal` (`yes`: no signal ends it).
 struct AppLine {
   var policy: Policy
-  /// How long a task takes by itself; nil for one that never ends by itself.
+  /// How long a task takes by itself; nil if it never ends by itself.
   var takes: Duration? = .seconds(1)
   var exit: Int32 = 0
   var isStubborn = false
-  /// The answer of the commands of its own conditions, at once; nil if the script answers.
+  /// The immediate answer of its condition commands; nil if the script answers.
   var says: Bool?
   var isImmortal = false
 

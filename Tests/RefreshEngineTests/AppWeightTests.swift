@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefreshEngine
 
-/// The memory that each app costs, of which a machine may have many thousands.
+/// The memory of each app; a machine may have many thousands of apps.
 struct AppWeightTests {
   @Test func `An app without rare parts takes 128 bytes`() {
     #expect(MemoryLayout<App>.stride <= 128)

@@ -1,6 +1,6 @@
 import Testing
 
-/// Changes in the folders that an app's file has watched: `watch=SETTLE` in the scripts, `change APP` for one.
+/// Changes in the watched folders of an app: `watch=SETTLE` and `change APP` in the scripts.
 @Suite struct ChangesTests {
   @Test func `A change starts a refresh when it has settled`() throws {
     try expect(

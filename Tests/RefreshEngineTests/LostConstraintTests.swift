@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// The reason that is told of a refresh that a lost constraint stopped.
+/// The reported reason of a refresh that a lost constraint stopped.
 @Suite struct LostConstraintTests {
   private static let online = Network(metered: .no, medium: .wifi, interface: "wlan0", ssid: "Home")
 

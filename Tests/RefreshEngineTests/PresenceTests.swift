@@ -1,6 +1,6 @@
 import Testing
 
-/// An app that signals nothing follows what desktops show of it; what is told wins.
+/// An app without signals follows what desktops show; a signal takes precedence.
 @Suite struct PresenceTests {
   private func phases(_ script: String, give expected: String) throws {
     try expect("0s configure todo foreground=5min background=24h\n" + script, gives: expected, only: ["why"])

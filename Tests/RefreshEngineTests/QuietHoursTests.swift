@@ -1,6 +1,6 @@
 import Testing
 
-/// Hours in which nothing starts by time, on the clock on the wall.
+/// Hours of the wall clock in which nothing deferrable starts.
 ///
 /// Each app's end is later by its spread: 1 min 23.479375 s for `todo` on this machine.
 @Suite struct QuietHoursTests {

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// Data older than `stale_after` is told of, once for each time that it becomes so.
+/// The engine reports data older than `stale_after`, once for each time that the data becomes so old.
 @Suite struct StalenessTests {
   @Test func `Data that grows too old is told of once, until it has been fresh again`() throws {
     try expect(

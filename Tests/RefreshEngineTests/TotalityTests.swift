@@ -6,7 +6,7 @@ import Testing
   private let id = RefreshID(start: 1, number: 1)
   private let now = Instant(microseconds: 1_000_000)
 
-  /// An engine in each of the states that an app can be in, and what of it an unknown name may not change.
+  /// An engine in each possible state of an app, and the facts that an unknown name must not change.
   private static let states = [
     "nothing configured", "waiting", "running", "warned", "terminating", "killed", "logged out", "retired, running",
     "stopping",

@@ -1,8 +1,8 @@
 import RefreshEngine
 
 extension Timeline {
-  /// `end REFRESH APP OUTCOME`, then what is not as usual: the stop reason, extra completions, an end that is told late, more than
-  /// one task.
+  /// Writes `end REFRESH APP OUTCOME`, then the unusual facts: the stop reason, extra completions, a late end, several
+  /// tasks.
   func text(of record: RefreshRecord) -> String {
     var line = "end \(record.id) \(record.app.name) \(text(of: record.outcome))"
     if let reason = record.stopReason { line += " (\(reason.rawValue))" }

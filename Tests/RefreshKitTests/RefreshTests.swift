@@ -132,7 +132,7 @@ struct RefreshTests {
     let (held, hold) = AsyncStream.makeStream(of: Void.self)
     let deaf = Task.detached { for await _ in held {} }
     await stage.client.onRefresh { context in
-      // An unstructured task is not cancelled with this one.
+      // The cancellation of this task does not cancel an unstructured task.
       if context.id == "1-1" { await deaf.value }
       return .newData
     }

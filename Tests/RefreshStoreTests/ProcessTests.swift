@@ -12,7 +12,7 @@ import Threads
     let scratch = try ScratchDirectory()
     let (store, _) = try RefreshStore.open(scratch)
     let (todo, mail) = (try app("todo"), try app("mail"))
-    // This process's own connection stands for the other's lock; a child is the one that finds it.
+    // This process's own connection stands for the other process's lock; a child finds the lock.
     let lock = try Lock(scratch)
     await #expect(processExitsWith: .success) { [path = scratch.database as String] in
       // A daemon that starts finds the file held.
@@ -86,7 +86,7 @@ private func commitUntilKilled(in directory: String, round: Int) async throws {
   }
 }
 
-/// Kills this process from another thread, while this one goes on with its commits.
+/// Kills this process from another thread while this thread commits.
 private func killSoon() {
   var thread = pthread_t()
   pthread_create(

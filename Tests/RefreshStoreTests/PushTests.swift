@@ -80,7 +80,7 @@ import Testing
     }
     let taken = messages.taken.map { PushID(UInt64($0 + 1)) }
     #expect(known == Set(arrived.map(\.id)).subtracting(taken))
-    // Another app's message is another one, whatever its id.
+    // Ids are unique per app.
     var batch = Batch(.morning)
     batch.pushes.arrived = [ArrivedPush(.made(9), of: mail, "a")]
     #expect(try await store.save(batch, durably: true).isEmpty)

@@ -95,16 +95,16 @@ extension ReleasedSchemaTests {
     return states
   }
 
-  /// The same transfers, of which some have the owner that schema 9 has more.
+  /// The same transfers; some have the owner that schema 9 adds.
   static func transfersOfSchema9() throws -> [TransferID: StoredTransfer] {
     var transfers = try transfers()
     for id in transfers.keys where id.number.isMultiple(of: 2) { transfers[id]?.request.owner = 1_000 }
     return transfers
   }
 
-  // MARK: - What schema 8 has more
+  // MARK: - The additions of schema 8
 
-  /// The same states with what schema 8 has more.
+  /// The same states with the additions of schema 8.
   static func statesOfSchema8() throws -> [AppID: AppState] {
     var states = try statesOfSchema7()
     states[try app("todo")]?.running?.isForced = true
@@ -112,7 +112,7 @@ extension ReleasedSchemaTests {
     return states
   }
 
-  /// The same openings, of which a desktop showed the second, and how it ended.
+  /// The same openings; a desktop showed the second one and its end.
   static let openingsOfSchema8 = {
     var spans = openings
     spans[1].isObserved = true
@@ -130,9 +130,9 @@ extension ReleasedSchemaTests {
     ]
   }
 
-  // MARK: - What schema 7 has more
+  // MARK: - The additions of schema 7
 
-  /// The same states with what schema 7 has more.
+  /// The same states with the additions of schema 7.
   static func statesOfSchema7() throws -> [AppID: AppState] {
     var states = try statesOfSchema6()
     states[try app("todo")]?.episode = HeldEpisode(since: Instant(microseconds: -8_000_000))
@@ -152,9 +152,9 @@ extension ReleasedSchemaTests {
     return records
   }
 
-  // MARK: - What schema 6 has more
+  // MARK: - The additions of schema 6
 
-  /// The same states with what schema 6 has more.
+  /// The same states with the additions of schema 6.
   static func statesOfSchema6() throws -> [AppID: AppState] {
     var states = try statesOfSchema5()
     states[try app("todo")]?.running?.push = PushID(3)
@@ -197,7 +197,7 @@ extension ReleasedSchemaTests {
     ]
   }
 
-  /// The messages that were taken, of a push and of one that woke nobody.
+  /// The stored messages: a push, and a push that woke no app.
   static func seen() throws -> [ArrivedPush] {
     [
       ArrivedPush(id: PushID(90), app: try app("todo"), push: nil, message: "ntfy/home/it's"),

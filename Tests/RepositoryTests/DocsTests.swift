@@ -108,7 +108,7 @@ struct DocsTests {
     }
   }
 
-  /// A path from the root for one from a page's folder.
+  /// Converts a path relative to a page's folder to a path from the root.
   private static func resolved(_ path: String, from folder: String) -> String {
     var parts = folder.split(separator: "/").map(String.init)
     for part in path.split(separator: "/") {

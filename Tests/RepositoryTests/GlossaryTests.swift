@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// The files that docs/glossary.md, docs/how-to-extend.md and Sources/README.md name are those of the tree.
+/// The files named by docs/glossary.md, docs/how-to-extend.md and Sources/README.md exist.
 struct GlossaryTests {
   let repository = Repository()
 
@@ -77,7 +77,7 @@ struct GlossaryTests {
     }
   }
 
-  /// The files below a folder whose code has one of the words, comments apart.
+  /// The files below a folder whose code, without comments, has one of the words.
   private func mentions(of words: ArraySlice<String>, below folder: String) throws -> Set<String> {
     var found: Set<String> = []
     for ending in [".swift", ".varlink", ".h"] {

@@ -4,7 +4,7 @@ import Testing
 struct HouseTests {
   let repository = Repository()
 
-  /// The rows of the table of Sources/README.md: module, and what it may import.
+  /// The rows of the table in Sources/README.md: a module, and its allowed imports.
   func table() throws -> [String: Set<String>] {
     var rows: [String: Set<String>] = [:]
     for line in try repository.text(of: "Sources/README.md").split(separator: "\n") where line.hasPrefix("| ") {

@@ -16,9 +16,9 @@ struct TypeNameTests {
     }
   }
 
-  /// A type within another one is read with it, as in `Connection.State`; no type of the top level is called State.
+  /// A nested type is read with the outer type, as in `Connection.State`; no top-level type is called State.
   ///
-  /// The generator of the wire's types is a program of the build, and no part of the house.
+  /// The generator of the wire's types is a program of the build and is exempt.
   @Test func typesWithinOthersHaveNoNameOfTheTopLevel() throws {
     let types = try types().filter { !$0.place.hasPrefix("Sources/varlink-swift/") }
     let topLevel = Dictionary(grouping: types.filter(\.isTopLevel), by: \.name)

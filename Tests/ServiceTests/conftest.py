@@ -168,7 +168,7 @@ def bus():
 
 @pytest.fixture
 def mock(bus_policy):
-    """Starts a service that stands for another one."""
+    """Starts a service in place of another service."""
     mocks = []
 
     def start(*arguments):

@@ -21,7 +21,7 @@ run = ["true"]
 
 
 class Desk:
-    """The manager of anna, and what the daemon is told of her session."""
+    """The manager of anna, and the reports about her session to the daemon."""
 
     def __init__(self, uid, refreshd):
         self.uid, self.refreshd = uid, refreshd

@@ -85,7 +85,7 @@ def test_a_failing_app_is_shown_and_pausing_it_for_today_skips_until_midnight(de
 def test_notices_wait_while_the_user_does_not_want_to_be_disturbed(desk, desktop):
     for text in ("One", "Two", "Three"):
         desk.refreshd.refreshctl("push", MAIL, json.dumps({"aps": {"alert": text}}))
-    # A change of a unit after them is told, so that they have arrived.
+    # A later change of a unit is reported, so the notices have arrived.
     desk.launch(r"app-mail\x2dapp@8.service")
     desk.expect(lambda session: session["running"] == [MAIL])
     desk.run("busctl", "--user", "call", *NOTIFICATIONS, USER, "Inhibit", "b", "false")

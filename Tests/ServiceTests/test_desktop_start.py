@@ -55,7 +55,7 @@ def test_a_session_without_that_target_starts_it_by_the_autostart_file(desk, ena
     for _ in range(2):
         desk.run("env", f"XDG_CONFIG_DIRS={autostart}", STARTER, "OPENBOX")
         wait_until(desk, "active")
-    # The unit is the one that runs, however often the file is read.
+    # Only the unit runs, however often the desktop reads the file.
     shown = desk.run("pgrep", "--count", "--exact", "refresh-session").stdout
     assert shown.strip() == "1"
 

@@ -48,7 +48,7 @@ def test_a_window_without_a_name_of_its_own_is_of_the_app_of_its_unit(desk, scre
 
 @pytest.fixture
 def entries(desk):  # noqa: F811
-    """Two apps that are installed, of which the desktop file of one claims the windows of all programs in Python."""
+    """Two installed apps; the desktop file of one claims the windows of all Python programs."""
     desk.run("mkdir", "--parents", APPLICATIONS)
     paths = [APPLICATIONS / "mail-app.desktop", APPLICATIONS / "backup.desktop"]
     for path, more in zip(paths, ("", "StartupWMClass=python3\n"), strict=True):
@@ -63,7 +63,7 @@ def entries(desk):  # noqa: F811
 
 @contextlib.contextmanager
 def phases(app):
-    """Gives the phases that `refreshctl watch` tells of, once it watches, one with each call."""
+    """Returns the phases that `refreshctl watch` reports, one for each call."""
     # Unbuffered, because select(2) does not know what a buffer holds.
     with subprocess.Popen(["refreshctl", "watch", app, "--json"], stdout=subprocess.PIPE, bufsize=0) as watch:
 

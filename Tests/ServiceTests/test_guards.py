@@ -150,7 +150,7 @@ def test_the_edge_takes_less_than_a_second(daemon, write_unit, network_manager, 
             edge = None
     print("edge to inactive, ms:", sorted(spans))
     assert len(spans) == int(os.environ.get("EDGES", 5))
-    # The machine of the tests is busy with others; the figure is that of a release build.
+    # The machine also runs other tests, so the bound is above the time of a release build.
     assert statistics.median(spans) < 1000, spans
 
 
@@ -293,7 +293,7 @@ def test_a_restart_keeps_the_unit_stopped_and_a_stop_returns_it(daemon, write_un
     wait_until(lambda: why(daemon)["guarded"].get("state") == "stopped")
     assert started(journal) == starts, "the unit ran in between"
 
-    # A crash is no other: the next daemon knows what it owes.
+    # After a crash, the next daemon knows which units it must return.
     systemctl("kill", "--signal=KILL", "refreshd.service")
     journal.wait("daemonReady", count=3)
     wait_until(lambda: why(daemon)["guarded"].get("state") == "stopped")

@@ -52,7 +52,7 @@ def devices(tmp_path):
 
 
 def test_a_refresh_waits_for_a_mount_starts_at_its_edge_and_is_stopped_at_the_other(backup, refreshd, journal):
-    """The kernel tells of mounts through the service's own view of the file system."""
+    """The kernel reports mounts in the service's own view of the file system."""
     refreshd.configure(app("echo at work; sleep 60", mounted=backup, background_interval="minimum"))
     refreshd.start()
     journal.wait("daemonReady")

@@ -19,7 +19,7 @@ def gtk_window(id):
 
 
 class BusDesktop(Desktop):
-    """A Wayland desktop that tells of windows on the user's bus: a bus, and a compositor on it."""
+    """A Wayland desktop that reports windows on the user's bus: a bus, and a compositor on it."""
 
     socket = "wayland-test"
 

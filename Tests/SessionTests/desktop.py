@@ -161,7 +161,7 @@ class Sway(Desktop):
         )  # fmt: skip
         self.variables = variables
         self.until(lambda: self.ask("get_version"), "sway", self.compositor)
-        # sway chooses the number; a second sway may choose another one.
+        # sway chooses the number; a second sway may choose another number.
         self.variables["WAYLAND_DISPLAY"] = self.until(
             lambda: [path.name for path in self.runtime.glob("wayland-*") if path.suffix != ".lock"], "a socket"
         )[0]

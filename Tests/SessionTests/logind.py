@@ -17,7 +17,7 @@ class Manager(dbus.service.Object):
 class User(dbus.service.Object):
     @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="ss", out_signature="v")
     def Get(self, interface, name):
-        """The display session, which is the one property that is asked for."""
+        """The display session, the only requested property."""
         return dbus.Struct(("1", dbus.ObjectPath("/session")), signature="so")
 
 

@@ -1,4 +1,4 @@
-"""Apps that signal nothing, under GNOME Shell: their phases follow the windows that our extension tells of."""
+"""Apps that signal nothing, under GNOME Shell: their phases follow the windows that refreshd's extension reports."""
 
 from test_sway import MAIL, desktops, phases  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""Apps that signal nothing, under KWin: their phases follow the windows that a script in it tells of."""
+"""Apps that signal nothing, under KWin: their phases follow the windows that a script in KWin reports."""
 
 import os
 import pathlib

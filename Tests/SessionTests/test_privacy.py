@@ -35,7 +35,7 @@ def test_of_an_app_that_nobody_asked_about_nothing_is_told(house, runtime, reque
     finally:
         session.close()
     said = kept.read_text()
-    # It is what was told of the apps that were asked about.
+    # The reports about the followed apps were kept.
     assert said.count("org.refreshd.Session.Report") > 3 and MAIL in said
     for word in (SECRET, "Diary", TITLE, *TITLE.split()):
         assert word not in said, said

@@ -85,7 +85,7 @@ def test_windows_that_vanish_in_a_burst_leave_nothing_in_front(house, sway, sess
 
 
 def test_a_window_with_the_name_of_its_program_is_of_the_app_that_has_it(house, sway, session, phases):
-    """As those of Geary are, whose id is org.gnome.Geary."""
+    """Geary, whose id is org.gnome.Geary, has such windows."""
     folder = session.runtime / "data/applications"
     folder.mkdir(parents=True)
     (folder / "mail.desktop").write_text("[Desktop Entry]\nType=Application\nName=Mail\nExec=/usr/bin/letters %U\n")
@@ -107,7 +107,7 @@ def test_a_window_is_seen_longer_than_the_program_that_opened_it(house, sway, se
 
 
 def test_usage_names_the_openings_that_the_desktop_showed(house, sway, session, phases):
-    """An app that was in front for an hour was opened once, and one that was passed by was not."""
+    """An app that was in front for an hour was opened once; an app that was only passed was not."""
     session.begin(sway)
     sway.window("todo")
     phases.expect(TODO, "foreground")
@@ -188,7 +188,7 @@ def test_a_session_without_a_daemon_waits_for_it(house, sway, session):
 def test_without_a_daemon_it_rests(house, sway, session):
     """It waits for the socket by an event, not by trying again and again."""
     house.stop()
-    # A bus that is awaited watches the folders above its socket, and those of the other tests' files change.
+    # A wait for a bus watches the folders above its socket, and other tests change files in the usual ones.
     nowhere = "unix:path=/no-bus"
     session.begin(sway, DBUS_SESSION_BUS_ADDRESS=nowhere, DBUS_SYSTEM_BUS_ADDRESS=nowhere)
     sway.window("mail")

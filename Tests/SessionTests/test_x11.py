@@ -40,7 +40,7 @@ def test_windows_that_are_gone_before_they_are_asked_about_harm_nothing(house, x
     phases.expect(MAIL, "foreground")
     brief = pathlib.Path(__file__).with_name("many_windows.py")
     assert x11.launch(sys.executable, brief, "other", "200", "briefly").wait(60) == 0
-    # The window manager may be late with them; what it says then is as if they had never been.
+    # The window manager may report these windows late, as if they had never existed.
     x11.focus("mail")
     desktops(house, lambda desk: (desk["running"], desk["front"]) == ([MAIL], [MAIL]))
     for name in ("_NET_ACTIVE_WINDOW", "_NET_CLIENT_LIST"):

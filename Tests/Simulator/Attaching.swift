@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// Attached processes, and the policies that go with them.
 extension World {
-  /// Makes some policies those of long work, of apps that only an attached process refreshes, and of apps whose long
+  /// Changes some policies to long work, to apps without tasks that an attached process refreshes, or to apps whose long
   /// waits are reported.
   mutating func vary(_ policy: Policy) -> Policy {
     var policy = policy
@@ -43,7 +43,7 @@ extension World {
     }
   }
 
-  /// The process is gone, and what it was doing with it.
+  /// Removes the attached process of an app, with its work.
   mutating func detach(_ id: AppID) {
     guard clients.remove(id) != nil else { return }
     let running = processes.filter { $0.app == id && $0.isAttached }

@@ -59,7 +59,7 @@ public struct Brain: Sendable {
   func state(of app: AppID) -> AppState? { engine.state(of: app) }
 }
 
-/// A mistake made on purpose, to see that a check finds it.
+/// A deliberate fault, to see that a check finds it.
 public struct PlantedFault: Sendable {
   /// A mistake of the daemon around the engine.
   public enum OfDaemon: Sendable {
@@ -75,19 +75,19 @@ public struct PlantedFault: Sendable {
 
   /// The fault, in one sentence.
   public var name: String
-  /// The events that the engine gets in place of the one that came.
+  /// Returns the events that the engine gets instead of an event.
   public var hearing: (@Sendable (Event, Engine) -> [Event])?
-  /// The change of its decision on the event that came.
+  /// Changes the engine's decision on an event.
   public var deciding: (@Sendable (inout Decision, Event) -> Void)?
-  /// When it wants to be woken instead.
+  /// Returns the window in which the engine is woken instead.
   public var waking: (@Sendable (Window) -> Window)?
-  /// The state that it finds in the store instead.
+  /// Returns the state that the engine loads from the store instead.
   public var restoring: (@Sendable (AppState) -> AppState)?
-  /// Its words about an app's next start instead.
+  /// Returns the prospect of an app's next start that the engine reports instead.
   public var foretelling: (@Sendable (Prospect) -> Prospect)?
   /// The daemon's mistake.
   public var ofDaemon: OfDaemon?
 
-  /// A fault that does nothing yet; set one of its hooks.
+  /// Makes a fault without effect; set one of its hooks.
   public init(_ name: String) { self.name = name }
 }

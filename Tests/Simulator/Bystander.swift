@@ -6,7 +6,7 @@ import RefreshEngine
 public struct Bystander: Sendable {
   /// A refresh on its way.
   public struct Run: Sendable {
-    /// How far it is, and since when.
+    /// The stage of the refresh, with its start.
     public enum Stage: Sendable {
       case running, warned
       case terminating(StopReason, since: Instant), killed(StopReason, since: Instant), stuck(StopReason)
@@ -18,23 +18,23 @@ public struct Bystander: Sendable {
     var grace: Duration
     var owner: UInt32
     var stage: Stage
-    /// Whether its start is performed, so that its time runs.
+    /// Whether its start has been performed, so that its deadline runs.
     var hasBegun = true
-    /// The longest wait before the next try that a task has asked for.
+    /// The longest delay before a retry that a task has asked for.
     var retryAfter: Duration?
-    /// The tasks as they were configured at the start, which of them have started, what they said and how they ended.
+    /// The tasks as configured at the start, and their starts, reports and ends.
     var tasks: [TaskPolicy] = []
     var started: Set<Int> = []
     var said: [Int: Outcome] = [:]
     var ended: [Int: Outcome] = [:]
-    /// Whether it counts as one of those that may run: until its processes outlive SIGKILL for ten seconds.
+    /// Whether it takes a place; a refresh whose processes outlive SIGKILL for ten seconds takes none.
     var holdsSlot: Bool { if case .stuck = stage { false } else { true } }
-    /// When it is asked to end, and killed, because the machine goes to sleep.
+    /// The times at which it is asked to end and is killed, because the machine goes to sleep.
     var sleep: (stop: Instant, kill: Instant)?
-    /// When it is asked to end because a constraint is not met; nil while all are.
+    /// The time at which it is asked to end because a constraint is lost; nil while all are met.
     var lossStop: Instant?
 
-    /// Begins with those tasks that come after no other, of which the attached process has but one.
+    /// Starts with the tasks that come after no other task; an attached process has only one task.
     init(_ new: Beginning, _ policy: Policy, at now: Instant) {
       let tasks = new.isAttached ? [TaskPolicy(name: "app")] : policy.tasks
       (id, trigger, startedAt, deadline) = (new.id, new.trigger, now, new.deadline)
@@ -43,7 +43,7 @@ public struct Bystander: Sendable {
       started = Set(tasks.indices.filter { tasks[$0].after.isEmpty })
     }
 
-    /// Goes on under the next daemon with those of its tasks that are there, or whose ends are.
+    /// Continues under the next daemon with the tasks that still run or whose ends are known.
     init(_ lost: Run, of app: AppID, _ policy: Policy, survivors: Set<Int>, at now: Instant) {
       let new = Beginning(
         id: lost.id, app: app, trigger: lost.trigger,
@@ -54,55 +54,55 @@ public struct Bystander: Sendable {
     }
   }
 
-  /// An app, as far as anybody can see.
+  /// An app, as an observer from outside sees it.
   public struct App: Sendable {
     var policy: Policy?
     var isForeground = false
     var isLoggedOut = false
     var leases: [LeaseID: Signal] = [:]
     var presence = Presence.unknown
-    /// The phase was told since the app was seen to start, so that desktops do not count.
+    /// Whether the phase was signalled since the app started, so that desktops do not count.
     var tellsPhase = false
     var overrides = Overrides()
     var lastStart: Instant?
     var run: Run?
-    /// Something other than time asked for a refresh while one was running.
+    /// Whether something other than time asked for a refresh while one was running.
     var isAsked = false
-    /// The foreground interval began when the app came to the foreground, as `on_foreground = "never"` has it.
+    /// Whether the foreground interval counts from the entry into the foreground, as with `on_foreground = "never"`.
     var countsFromEntry = false
     var isDisabled = false
-    /// When the first configuration named it, and when its data was fresh last: the age of the data.
+    /// The time of the first configuration and of the last fresh data, which give the age of the data.
     var seenAt: Instant?
     var freshAt: Instant?
-    /// How many refreshes in a row failed in a way that is worth a retry.
+    /// The number of consecutive temporary failures.
     var failures = 0
-    /// When the last three overran their deadline.
+    /// The times of the last three overruns of the deadline.
     var strikes: [Instant] = []
-    /// When the last temporary failure may be tried again at the earliest.
+    /// The earliest time of a retry after the last temporary failure.
     var retryFrom: Instant?
-    /// Nothing by time before this instant, because a server said so.
+    /// The time until which a server has forbidden refreshes by time.
     var refusedUntil: Instant?
-    /// Something else than a temporary failure may be tried again: it was lost, cut short, or asked for from outside.
+    /// Whether a retry may start at once: the refresh was lost, cut short, or asked for from outside.
     var mayRetryAtOnce = false
-    /// The user skipped a refresh: nothing by time before this.
+    /// The time until which a skip delays refreshes by time.
     var skippedUntil: Instant?
     var oneShot: OneShot?
-    /// It was told that its data is stale, and it still is.
+    /// Whether the app is reported as stale.
     var isStaleReported = false
-    /// A person asked for a refresh that has not started.
+    /// Whether a person asked for a refresh that has not started.
     var isAskedByHand = false
     /// The changes in its watched folder, and until when they count as its refresh's own work.
     var change: Change?
     var writesUntil: Instant?
-    /// A process of it serves its refreshes.
+    /// Whether an attached process performs its refreshes.
     var isAttached = false
-    /// The user has ended it, and it has not been started since.
+    /// Whether the user has ended the app and it has not been started since.
     var isTerminated = false
-    /// The questions about its own conditions that nobody has answered, and the last answer to each.
+    /// The unanswered questions about its own conditions, and the last answer to each.
     var questions: [Constraint: RefreshID] = [:]
     var answers: [Constraint: (isMet: Bool, at: Instant)] = [:]
 
-    /// The same while nothing is known of its refresh.
+    /// The app without the facts about its refresh.
     var atRest: App {
       var app = self
       app.run = nil
@@ -124,9 +124,9 @@ public struct Bystander: Sendable {
   var zone = Zone.utc
   var wallOffset = Duration.zero
   var resumedAt: Instant?
-  /// Until when the machine settles, as the limits in force have it.
+  /// The end of the settle time, by the limits in force.
   var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
-  /// The stages that refreshes went through, as lines of the diagram of `Refreshing`.
+  /// The transitions of refreshes, as lines of the diagram of `Refreshing`.
   public internal(set) var transitions: Set<Transition> = []
 
   /// A step of a refresh from stage to stage.
@@ -135,11 +135,11 @@ public struct Bystander: Sendable {
     public var from: String
     /// The stage after.
     public var to: String
-    /// The stop reason, or what time brought about.
+    /// The stop reason, or the effect of time.
     public var cause: String
   }
 
-  /// The clock that another boot's state was restored by, until it is set, and what was restored.
+  /// The clock by which another boot's state was restored, until it is set, and the restored state.
   var lateClock: LateClock?
   var restored = Restored([:], nil)
   /// The time off that the last event has counted; nil if it has counted none.
@@ -147,13 +147,13 @@ public struct Bystander: Sendable {
   private var saved: [AppID: App] = [:]
   private var savedPause: Pause?
 
-  /// The content of the batch survives a loss of the daemon.
+  /// Notes that a saved batch survives the daemon.
   mutating func save(_ batch: Store.Batch) {
     for id in batch.states.keys { saved[id] = apps[id] }
     if batch.device != nil { savedPause = pause }
   }
 
-  /// The daemon is gone, and what was not saved with it; no lease outlives it.
+  /// Drops the unsaved facts when the daemon ends; no lease survives it.
   mutating func loseUnsaved() {
     lost = saved.compactMapValues(\.run)
     isSuspending = false
@@ -176,7 +176,7 @@ public struct Bystander: Sendable {
     isStopping = false
   }
 
-  /// A daemon starts after the wall clock was set while none ran: nobody knows which times ahead were set since the boot.
+  /// Handles a wall clock that was set while no daemon ran: nobody knows which future times were set since the boot.
   mutating func step(whileDownFrom saved: Duration, to offset: Duration, at now: Instant) {
     (wallOffset, restored, timeOff) = (saved, Restored([:], nil), nil)
     step(to: offset, at: now)
@@ -184,7 +184,7 @@ public struct Bystander: Sendable {
     timeOff = nil
   }
 
-  /// Another boot has begun, in which the same moments are other instants.
+  /// Handles a new boot, in which the same times are other instants.
   mutating func shift(by shift: Duration) {
     for id in saved.keys { saved[id]?.move({ $0 + shift }, ahead: { $0 + shift }) }
     apps = saved.mapValues(\.atRest)
@@ -193,7 +193,7 @@ public struct Bystander: Sendable {
     restored = Restored(apps, pause)
   }
 
-  /// The apps that an event and what was decided on it name, as they are now.
+  /// The present state of the apps that an event and its decision name.
   func apps(in event: Event, _ decision: Decision) -> [AppID: App] {
     var named = decision.changed
     for record in decision.ended { named.insert(record.app) }
@@ -240,7 +240,7 @@ public struct Bystander: Sendable {
     }
   }
 
-  /// The start of a refresh is performed: it has its whole deadline from now on.
+  /// Notes that a start is performed: the whole deadline begins now.
   mutating func begin(_ refresh: RefreshID, at now: Instant) {
     guard let (id, app) = apps.first(where: { $0.value.run?.id == refresh }), var run = app.run,
       let policy = app.policy,

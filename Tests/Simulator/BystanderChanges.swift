@@ -1,25 +1,25 @@
 import RefreshEngine
 
 extension Bystander.App {
-  /// Changes in the watched folder that no refresh has come after.
+  /// The changes in the watched folder since the last refresh.
   struct Change: Sendable {
     var since: Instant
     var last: Instant
-    /// Whether no refresh has started since that may or may not have served it.
+    /// Whether no refresh has started since that may have covered the change.
     var isSure = true
   }
 
-  /// Something has changed in its folder, unless it is the work of its own refresh.
+  /// Notes a change in its folder, unless its own refresh made it.
   mutating func hear(_ event: Event, of id: AppID, at now: Instant) {
     guard case .changed(id, _) = event, let policy, !policy.watch.isEmpty, run == nil else { return }
     if let until = writesUntil, now < until { return }
     change = Change(since: change?.since ?? now, last: now, isSure: change?.isSure ?? true)
   }
 
-  /// A refresh has ended, or the app made a sync by itself.
+  /// Notes that a refresh or a sync of the app has ended.
   mutating func noteOwnWrites(at now: Instant) { writesUntil = now + .seconds(1) }
 
-  /// When a change asks for a refresh; nil while there is none.
+  /// The time at which a change asks for a refresh; nil if there is none.
   func dueByChange(_ limits: Limits, at now: Instant) -> Instant? {
     guard let change, let policy else { return nil }
     var due = min(change.last + policy.watchSettle, change.since + policy.watchSettle * 10)

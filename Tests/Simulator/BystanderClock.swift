@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// The wall clock in the book: a boot may begin with a wrong one.
 extension Bystander {
-  /// The times that were restored and may lie ahead.
+  /// The restored times that may lie in the future.
   struct Restored: Sendable {
     var times: [AppID: Set<Instant>] = [:]
     var pause: Pause?
@@ -16,16 +16,16 @@ extension Bystander {
     }
   }
 
-  /// The time that the machine was off, as the first large step of its clock tells.
+  /// The time that the machine was off, known by the first large step of its clock.
   struct TimeOff: Sendable {
     let span: Duration
     let restoredAt: Instant
     let restored: Restored
 
-    /// Moves an instant that lay before the start.
+    /// Moves an instant before the start.
     func pass(_ instant: Instant) -> Instant { instant <= restoredAt ? instant - span : instant }
 
-    /// Moves an instant that lay before the start, or was restored ahead of it.
+    /// Moves an instant before the start, or a restored instant after it.
     func passAhead(_ instant: Instant, of id: AppID) -> Instant {
       restored.times[id]?.contains(instant) == true ? instant - span : pass(instant)
     }
@@ -41,7 +41,7 @@ extension Bystander {
     }
   }
 
-  /// The clock is set; the first large step past the last save tells how long the machine was off.
+  /// Handles a step of the clock; the first large step past the last save gives the time that the machine was off.
   mutating func step(to offset: Duration, at now: Instant) {
     let step = (offset - wallOffset).inMicroseconds.magnitude
     wallOffset = offset
@@ -58,7 +58,7 @@ extension Bystander {
 }
 
 extension Bystander.App {
-  /// Changes all instants: those of the past, and those that may lie ahead.
+  /// Changes all past instants, and all instants that may lie in the future.
   mutating func move(_ past: (Instant) -> Instant, ahead: (Instant) -> Instant) {
     lastStart = lastStart.map(past)
     seenAt = seenAt.map(past)

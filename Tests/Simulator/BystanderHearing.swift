@@ -18,7 +18,7 @@ extension Bystander {
       guard let app = apps[id], app.policy != nil, !app.isOff else { return }
       apps[id]?.mayRetryAtOnce = true
       if trigger == .manual { apps[id]?.isAskedByHand = true }
-      // A retry waits for its back-off, which the run that goes on may make longer.
+      // A retry waits for its back-off, which the running refresh may lengthen.
       if app.run != nil, trigger != .retry { apps[id]?.isAsked = true }
     case .forced(let id): hear(.requested(id, .manual), at: now)
     case .awaited, .keeperReported, .keeperEnded: break
@@ -52,7 +52,7 @@ extension Bystander {
     case .resumed:
       resumedAt = now
       isSuspending = false
-      // A refresh that was asked to end has no more time than it was given.
+      // A refresh that was asked to end gets no more time.
       for (id, app) in apps where app.run?.stopReason == nil { apps[id]?.run?.sleep = nil }
     case .suspending(let end): suspend(until: end, at: now)
     case .synced(let id, _):
@@ -109,7 +109,7 @@ extension Bystander {
     (lost, survivors) = ([:], [:])
   }
 
-  /// The answers of commands that the new file does not ask count no more.
+  /// Drops the answers of commands that the new file does not ask.
   private mutating func forgetAnswers(of id: AppID, before next: Policy?) {
     guard let old = apps[id]?.policy?.constraints, let new = next?.constraints else { return }
     for constraint in [Constraint.reachable, .when] where old.name(of: constraint) != new.name(of: constraint) {
@@ -118,7 +118,7 @@ extension Bystander {
     }
   }
 
-  /// A running refresh has half of the time that is left to end by itself, its grace at most to end when asked.
+  /// Gives a running refresh half of the remaining time to end by itself, and at most its grace to end when asked.
   private mutating func suspend(until end: Instant, at now: Instant) {
     isSuspending = true
     for id in apps.keys {
@@ -170,7 +170,7 @@ extension Bystander {
     }
   }
 
-  /// A refresh whose constraints are met again goes on, and is told again before its deadline.
+  /// Lets a refresh continue whose constraints are met again, and warns it again before its deadline.
   private mutating func regain(at now: Instant) {
     for (id, app) in apps {
       guard let run = app.run, run.lossStop != nil, !unmetToGoOn(app, at: now) else { continue }
@@ -181,13 +181,13 @@ extension Bystander {
     }
   }
 
-  /// A task says how it went: its first word counts, while nobody has asked it to end.
+  /// Notes a task's report: the first one counts, if nobody has asked the task to end.
   private mutating func hear(_ outcome: Outcome, from task: Int, _ refresh: RefreshID) {
     guard let id = app(of: refresh), let run = apps[id]?.run, run.isOpen(task), run.said[task] == nil else { return }
     if run.stopReason == nil { apps[id]?.run?.said[task] = outcome }
   }
 
-  /// A task has ended: as it said, else as its file has it.
+  /// Notes the end of a task: by its report, else by the rules of its file.
   private mutating func hear(_ end: TaskEnd, of task: Int, _ refresh: RefreshID) {
     guard let id = app(of: refresh), let run = apps[id]?.run, run.isOpen(task) else { return }
     let seen: Outcome = run.stopReason.map { .failed(.stopped($0)) } ?? run.tasks[task].judge(end)
@@ -203,7 +203,7 @@ extension Bystander {
     apps[id]?.retryFrom = nil
   }
 
-  /// A refresh has ended: what was cut short is neither a success nor a failure.
+  /// Notes the end of a refresh: one that was cut short is neither a success nor a failure.
   mutating func note(_ record: RefreshRecord, at now: Instant) {
     guard var app = apps[record.app] else { return }
     var hint: Duration?
@@ -212,7 +212,7 @@ extension Bystander {
       app.run = nil
       if app.isAttached { app.noteOwnWrites(at: now) }
     }
-    // A refresh that the daemon's crash ended has heard nothing of a server.
+    // The server's reply is unknown after a crash of the daemon.
     if record.outcome != .failed(.daemonCrashed) { app.refusedUntil = nil }
     if record.outcome.isFresh { app.freshAt = max(record.startedAt, app.freshAt ?? record.startedAt) }
     if record.stopReason == .deadline { app.strikes = Array((app.strikes + [now]).suffix(3)) }
@@ -238,7 +238,7 @@ extension Bystander.Run {
 }
 
 extension Outcome {
-  /// Whether it is a failure that may well be none the next time.
+  /// Whether the failure may not repeat.
   var isTemporary: Bool {
     switch self {
     case .failed(.temporary), .failed(.lostClient): true
@@ -254,14 +254,14 @@ extension Decision {
     return ended.contains { $0.id == refresh }
   }
 
-  /// Whether the app is told of a push.
+  /// Whether the decision sends a push to the app.
   func tellsPush(to app: AppID) -> Bool {
     pushes.values.contains { if case .kept(app, let push) = $0 { push.attempts > 0 } else { false } }
   }
 }
 
 extension RefreshRecord {
-  /// Whether the daemon's end or a lost constraint ended it before it was done.
+  /// Whether the daemon's end or a lost constraint ended it early.
   var isCutShort: Bool {
     outcome == .failed(.daemonCrashed)
       || tasks.contains {

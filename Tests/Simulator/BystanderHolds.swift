@@ -35,13 +35,13 @@ extension Bystander.App {
     return if case .every(let time) = interval { time * 3 } else { .hours(72) }
   }
 
-  /// Whether the data is older than its file wants to be told of.
+  /// Whether the data is older than the limit of its file.
   func isPastObjective(at now: Instant) -> Bool {
     guard let begin = freshAt ?? seenAt, let most = policy?.staleAfter else { return false }
     return begin + most <= now
   }
 
-  /// When time asks for a refresh: after the interval, what was skipped, and a day's rest for three overruns in a day.
+  /// The time at which time asks for a refresh: after the interval, a skip, and a day's rest for three overruns in a day.
   func dueByTime(_ limits: Limits, at now: Instant) -> Instant? {
     guard let spacing = spacing(limits) else { return nil }
     var due = lastStart.map { $0 + spacing } ?? now
@@ -67,7 +67,7 @@ extension Bystander.App {
 extension Bystander {
   /// The hold, in words; nil when there is none.
   ///
-  /// With `byTime` it is of a refresh that nobody waits for; what was moved for an app is here, whatever the conditions.
+  /// With `byTime`, the refresh is deferrable. With `isOfTransfers`, unmet constraints hold only long work (`processing`).
   func hold(
     on id: AppID, byTime: Bool, isManual: Bool = false, isOfTransfers: Bool = false, at now: Instant
   ) -> String? {
@@ -89,19 +89,19 @@ extension Bystander {
     return isOfTransfers && !policy.isProcessing ? nil : unmet(app, at: now)
   }
 
-  /// Whether something may keep it whatever it is for: quiet hours end up to five minutes later, app by app.
+  /// Whether anything may hold the app, for any refresh: quiet hours end up to five minutes later, app by app.
   func mayHold(_ id: AppID, at now: Instant) -> Bool {
     if let quiet = apps[id]?.policy?.quiet, isQuiet(quiet, at: now - .minutes(5)) { return true }
     return hold(on: id, byTime: true, at: now) != nil
   }
 
-  /// Whether a command of the app's own conditions has said no when it was asked last.
+  /// Whether the last answer of one of the app's condition commands was no.
   func saidNo(to id: AppID) -> Bool {
     guard let app = apps[id], let wanted = app.policy?.constraints else { return false }
     return [Constraint.reachable, .when].contains { wanted.name(of: $0) != nil && app.answers[$0]?.isMet == false }
   }
 
-  /// Whether as many refreshes run as may, of all apps or of those of the app's owner.
+  /// Whether all places are taken, those of all apps or those of the app's owner.
   func isFull(for id: AppID) -> Bool {
     let runs = apps.values.compactMap(\.run).filter(\.holdsSlot)
     if let most = limits.maxConcurrent, runs.count >= most { return true }

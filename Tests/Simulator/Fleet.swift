@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// Apps as nobody would think of them: intervals, deadlines and graces from the shortest to the longest.
+/// Apps with extreme settings: intervals, deadlines and graces from the shortest to the longest.
 enum Fleet {
   /// Names `count` apps, in order of id.
   static func ids(_ count: Int) -> [AppID] {
@@ -46,7 +46,7 @@ enum Fleet {
     return constraints
   }
 
-  /// Has some of the tasks come after others, which stand before them in the file or behind them.
+  /// Makes some tasks come after others, which stand before or behind them in the file.
   private static func chain(_ tasks: inout [TaskPolicy], _ chance: inout Chance) {
     guard chance.happens(40) else { return }
     let isBackwards = chance.happens(50)

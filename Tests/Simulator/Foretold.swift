@@ -1,20 +1,20 @@
 import RefreshEngine
 
-/// The next starts as an engine says them, held against what a copy of it then does while only time passes.
+/// Compares an engine's reported next starts with the actions of a copy of it while only time passes.
 public struct Foretold {
   private var engine: Engine
   private var now: Instant
-  /// The words about each app that has not kept them yet.
+  /// The reports about apps that have not come true yet.
   private var said: [AppID: Prospect]
-  /// The apps that are due by now, whose hold was looked at.
+  /// The due apps whose holds were checked.
   private var seenHeld: Set<AppID> = []
 
-  /// The first thing that was said and does not happen; nil if all does.
+  /// The first report that does not come true; nil if all do.
   ///
   /// - Parameters:
-  ///   - said: what was said of each app at that instant.
+  ///   - said: the reports about each app at that instant.
   ///   - now: the instant, boot clock.
-  ///   - span: how far to look; an app that was to start later is not held to it.
+  ///   - span: how far to look; a later start is not checked.
   public static func lie(of engine: Engine, _ said: [AppID: Prospect], at now: Instant, for span: Duration) -> String? {
     var foretold = Foretold(engine: engine, now: now, said: said)
     return foretold.play(until: now + span)
@@ -22,8 +22,7 @@ public struct Foretold {
 
   private init(engine: Engine, now: Instant, said: [AppID: Prospect]) {
     (self.engine, self.now) = (engine, now)
-    // An app that waits for a place gets it when another refresh ends, which here is at once. A plan that is made anew may be
-    // another one.
+    // An app that waits for a place gets one when another refresh ends, which here is at once. A new plan may differ.
     let night = engine.roundWake?.earliest
     self.said = said.filter { id, prospect in
       guard prospect.holds != [.concurrency] else { return false }
@@ -43,14 +42,14 @@ public struct Foretold {
     return lieOfHolds(before: end) ?? lieOfStarts(before: end)
   }
 
-  /// Handles events at one moment, ends at once what runs, and looks at what starts.
+  /// Handles events at one time, ends the started refreshes at once, and checks the starts.
   private mutating func pass(_ events: [Event]) -> String? {
     var events = events
     repeat {
       for event in events {
         for new in engine.handle(event, at: now).beginnings {
           guard let prospect = said.removeValue(forKey: new.app) else { continue }
-          // A transfer that is given up wakes its app, whatever was said of that.
+          // A transfer that is given up wakes its app, whatever the report was.
           let reports = engine.started(of: new.id)?.session != nil
           if reports, prospect.trigger != .transfer || prospect.start == nil { continue }
           guard let start = prospect.start else { return "\(new.app) starts, but was to be held: \(prospect)" }
@@ -67,13 +66,13 @@ public struct Foretold {
     return nil
   }
 
-  /// An app that is due, and that something else keeps, or nothing, than was said.
+  /// An app that is due and has other holds than reported.
   private mutating func lieOfHolds(before next: Instant) -> String? {
     for (id, prospect) in said where !seenHeld.contains(id) && !prospect.holds.isEmpty {
       let moment = max(now, prospect.due?.earliest ?? now)
       guard moment < next else { continue }
       seenHeld.insert(id)
-      // As above: it is woken for a transfer that was given up, which needs less.
+      // The app is woken for a transfer that was given up, which needs less.
       if let seen = engine.explain(id, at: moment), seen.trigger == .transfer, !seen.drained.isEmpty { continue }
       guard case .held(let holds) = engine.verdict(on: id, at: moment), Self.same(holds, prospect.holds) else {
         return "\(id) is \(engine.verdict(on: id, at: moment)) when it is due: \(prospect)"
@@ -82,7 +81,7 @@ public struct Foretold {
     return nil
   }
 
-  /// An app that was to start before a moment at which it has not.
+  /// An app whose reported start is before this time, and that has not started.
   private func lieOfStarts(before next: Instant) -> String? {
     said.first { $1.start.map { $0.latest < next } ?? false }.map { "\($0) has not started by \(next): \($1)" }
   }

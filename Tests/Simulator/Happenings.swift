@@ -1,48 +1,48 @@
 import RefreshEngine
 
-/// Something that comes from outside of the daemon, at its time.
+/// An event from outside of the daemon, with its time.
 struct Happening: Comparable, Sendable {
   enum Kind: Equatable, Sendable {
-    /// Any event that the dice give, and the same again later.
+    /// A random event, and the same kind again later.
     case chance
-    /// An event, late or once more.
+    /// A late or repeated event.
     case again(Event)
     case diskHasRoom
-    /// The disk does not answer from now on, or answers at last.
+    /// The disk stops answering, or answers again.
     case diskHangs
     case diskAnswers
-    /// The wall clock of this boot is set right: so wrong is it from now on.
+    /// The wall clock of this boot is set; the value is its error from now on.
     case clockIsSet(Duration)
-    /// A mistake in an app's file is mended.
+    /// A mistake in an app's file is corrected.
     case mends(AppID)
-    /// The sources of the conditions answer the daemon, which has just asked.
+    /// The condition sources answer the daemon's request.
     case sourcesAnswer
     case daemonStarts
     case boots
-    /// The same of what came later.
+    /// A random event of attached processes.
     case more
-    /// The same of transfers.
+    /// A random event of transfers.
     case moves
-    /// The same of pushes.
+    /// A random event of pushes.
     case pushes
     /// Apps make syncs by themselves.
     case syncs
-    /// Something changes in the folders that an app has watched.
+    /// A file changes in the watched folders of apps.
     case writes
-    /// The disk that apps ask for comes or goes, or commands change their minds; a command answers.
+    /// The disk of apps comes or goes, condition commands change their answers, or a command answers.
     case own
     case answers(RefreshID)
-    /// A process of the app finds the daemon's socket, and is gone again.
+    /// A process of the app attaches, or ends again.
     case attaches(AppID)
     case detaches(AppID)
-    /// The user comes back, or goes away.
+    /// The user returns, or leaves.
     case idle(Bool)
-    /// The machine falls asleep for so long, as it has said; nil when it does not come to it.
+    /// The machine sleeps for the announced time; nil if the sleep is cancelled.
     case sleeps(Duration?)
   }
 
   var at: Duration
-  /// Of two at the same time, the one that was expected first.
+  /// Decides between two at the same time: the earlier scheduled one is first.
   var number: UInt64
   var kind: Kind
 
@@ -95,7 +95,7 @@ extension World {
   }
 
   private mutating func happenByChance() {
-    // Busy apps are where things go wrong.
+    // Most faults occur in busy apps.
     let busy = chance.happens(40) && !processes.isEmpty ? chance.pick(processes).app : nil
     let id = busy ?? chance.pick(ids)
     switch chance.number(below: 130) {
@@ -150,21 +150,21 @@ extension World {
     }
   }
 
-  /// An event that may come twice, or again much later.
+  /// Sends an event that may come twice, or again much later.
   private mutating func send(_ event: Event) {
     handle(event)
     if chance.happens(20) { handle(event) }
     if chance.happens(10) { expect(.again(event), in: chance.duration(.zero ... .hours(1))) }
   }
 
-  /// Somebody uses the app for a while.
+  /// Makes a user use the app for a while.
   private mutating func look(at id: AppID) {
     if chance.happens(30) { return show(id) }
     send(.signalled(id, .foreground))
     expect(.again(.signalled(id, .background)), in: chance.duration(.zero ... .minutes(30)))
   }
 
-  /// The user's desktop shows the app for a while, and may vanish with it.
+  /// Makes the user's desktop show the app for a while, and perhaps vanish with it.
   private mutating func show(_ id: AppID) {
     if chance.happens(30) { handle(.shown(id, .running)) }
     send(.shown(id, .front))
@@ -197,7 +197,7 @@ extension World {
     handle(.configured(limits, policies))
   }
 
-  /// The machine sleeps: the boot clock runs on, nothing else does.
+  /// Makes the machine sleep: only the boot clock runs.
   mutating func suspend(for length: Duration) {
     now += length
     for index in processes.indices { processes[index].freeze(for: length) }

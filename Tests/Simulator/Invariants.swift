@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// The promises of the engine and its daemon; PlantedFaultTests show that each check can fail.
 public enum Invariants {
-  /// Fresh checks for one simulation.
+  /// Makes new checks for a simulation.
   public static func all() -> [any Invariant] {
     [
       OneAtATime(), OneOutcome(), NeverEarly(), NoStartWhileHeld(), NothingReadyIsLeft(), WakeIsTheMinimum(),

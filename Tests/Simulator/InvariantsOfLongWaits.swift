@@ -4,10 +4,10 @@ struct LongWaitsAreToldOnce: Invariant {
   static let promise = "A due refresh that is held for longer than its file wants is told of, once in each such time."
   /// Since when each app is due and held.
   private var since: [AppID: Instant] = [:]
-  /// The apps of which somebody was told, and those whose telling is saved.
+  /// The apps whose long wait was reported, and those whose report is saved.
   private var told: Set<AppID> = []
   private var saved: Set<AppID> = []
-  /// When the last backlog is over, at the latest: for so long the apps have their chance.
+  /// The latest end of the last backlog: until then the apps have their chance.
   private var chancesUntil: Instant?
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
@@ -41,11 +41,11 @@ struct LongWaitsAreToldOnce: Invariant {
   private mutating func observe(_ turn: Turn, _ brain: Brain, in world: borrowing World) -> String? {
     let now = world.instant
     for id in world.ids {
-      // The time off of a machine whose clock was late moves what was before it.
+      // The time off of a machine with a late clock moves earlier times.
       if turn.event.isClockStep, since[id] != nil { since[id] = brain.state(of: id)?.episode?.since ?? since[id] }
       let heldFor = world.book.apps[id]?.policy?.heldFor
       var part = Self.part(of: brain.verdict(on: id, at: now))
-      // In a backlog it waits for its turn first.
+      // An app in a backlog first waits for its turn.
       if let asked = brain.state(of: id)?.request, [.interval, .catchUp, .retry].contains(asked.trigger),
         case .notDue = brain.verdict(on: id, at: now)
       {

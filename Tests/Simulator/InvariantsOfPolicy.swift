@@ -95,13 +95,13 @@ struct WaitsAreHonest: Invariant {
       for id in world.ids {
         var names: [Hold.Name] = []
         if case .held(let holds) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }
-        // Until a command has said no, its question is no wait.
+        // A question is no wait until its command has said no.
         if case .held(let holds) = brain.verdict(on: id, at: world.instant), holds.areQuestions,
           !world.book.saidNo(to: id)
         {
           names = []
         }
-        // Of an app that was never configured there is nothing to record.
+        // An app that was never configured has nothing to record.
         if brain.state(of: id)?.seenAt == nil { names = [] }
         let records = turn.decision.waited.filter { $0.app == id }
         let before = open[id]

@@ -2,7 +2,7 @@ import RefreshEngine
 
 struct ProspectsAreTrue: Invariant {
   static let promise = "What is said of an app's next start and of what holds it is what happens, if only time passes."
-  /// Every so many turns, because a look ahead takes long; and after each pause, which is rare.
+  /// The number of turns between two checks, because a look ahead takes long; each pause, which is rare, is checked too.
   private static let every = 499
   private var turns = 0
 

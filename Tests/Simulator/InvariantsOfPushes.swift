@@ -1,19 +1,19 @@
 import RefreshEngine
 
 extension World {
-  /// The push that a refresh which is about to begin tells.
+  /// The push that a starting refresh delivers.
   fileprivate func push(deliveredBy new: Beginning) -> Push? { brain?.engine.push(deliveredBy: new.id) }
 }
 
 struct PushesAreLimited: Invariant {
   static let promise = "No more pushes wake an app in the window than may, not even over restarts of the daemon."
-  /// When each app was told of a push for the first time, in instants of this boot.
+  /// The time at which each app first received a push, in instants of this boot.
   private var told: [AppID: [PushID: Instant]] = [:]
   private var boot = 1
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
-    // A full disk loses pushes without a trace, and another boot moves the past by its own clock says.
+    // A full disk loses pushes without a trace, and another boot moves past times by its own clock.
     case .daemonGone: if world.isDiskFull { told = [:] }
     case .daemonStarted:
       if world.boot != boot { told = [:] }
@@ -25,7 +25,7 @@ struct PushesAreLimited: Invariant {
       told[new.app, default: [:]][push.id] = world.instant
       let limit = world.pushLimit
       let recent = told[new.app, default: [:]].values.count { $0 + limit.span > world.instant }
-      // The limit counts decisions; a disk that does not answer brings some of them together.
+      // The limit counts decisions; a disk that does not answer delays some of them to the same time.
       if recent > limit.burst, !world.hangs { return "\(recent) pushes have woken \(new.app) within \(limit.span)" }
     default: break
     }
@@ -43,7 +43,7 @@ struct PushesWait: Invariant {
     if case .pushed(_, let push) = turn.event { urgencies[push.id] = push.urgency }
     for new in turn.decision.beginnings {
       guard let push = world.push(deliveredBy: new), let app = world.book.apps[new.app] else { continue }
-      // A push that came just before a daemon's end was never heard of.
+      // The check missed a push that came just before the daemon's end.
       if let came = urgencies[push.id], push.merged == 0, push.urgency != came {
         return "\(push.id) is of another urgency than it came"
       }
@@ -62,7 +62,7 @@ struct PushesAreTold: Invariant {
   private var told: Set<PushID> = []
   private var dropped: Set<PushID> = []
   private var merged: Set<PushID> = []
-  /// The refreshes that have failed and named a wait: they run again, whatever their cause.
+  /// The refreshes that failed and named a wait: they run again, whatever their cause.
   private var refused: Set<RefreshID> = []
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
@@ -105,12 +105,12 @@ struct PushesAreTold: Invariant {
 struct PushesAreMerged: Invariant {
   static let promise =
     "Of the pushes of an app that wait no two are about the same, no more wait than may, and the newest is told last."
-  /// The newest payload of which an app was told, of each content id; payloads count up.
+  /// The newest payload that an app received, for each content id; payloads count up.
   private var newest: [AppID: [String: UInt64]] = [:]
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation, let brain = world.brain else { return nil }
-    // Before the first configuration nothing is looked at.
+    // Nothing is checked before the first configuration.
     if case .survived = turn.event { return nil }
     for app in world.ids {
       let telling = brain.state(of: app)?.running?.push
@@ -139,7 +139,7 @@ struct PushesAreMerged: Invariant {
 }
 
 extension RefreshRecord {
-  /// Whether the app was told what the refresh was for: a task has run to its end, or to its deadline.
+  /// Whether the app received the purpose of the refresh: a task has run to its end, or to its deadline.
   fileprivate var hasTold: Bool {
     if isCutShort || outcome.isTemporary || [.user, .unconfigured, .logout].contains(stopReason) { return false }
     return !tasks.allSatisfy { task in
@@ -152,7 +152,7 @@ extension RefreshRecord {
 }
 
 extension Bystander {
-  /// Whether the network and the power supply are what an urgency asks for.
+  /// Whether the network and the power supply meet the demands of an urgency.
   fileprivate func allows(_ urgency: Urgency) -> Bool {
     let isOnMains = isKnown(conditions.power) { !$0.onBattery }
     let isUnmetered = isKnown(conditions.network) { $0.reach == .full && ![.yes, .guessYes].contains($0.metered) }

@@ -2,7 +2,7 @@ import RefreshEngine
 
 struct StaleIsToldOnce: Invariant {
   static let promise = "Data older than its file wants is told of, once until it is fresh again, and no other data is."
-  /// When the last backlog began, at the latest: for so long the apps have their chance.
+  /// The latest end of the last backlog: until then the apps have their chance.
   private var chancesUntil: Instant?
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {

@@ -36,7 +36,7 @@ struct StopsInTime: Invariant {
         continue
       }
     }
-    // An adopted refresh has its next step right after.
+    // An adopted refresh takes its next step right afterwards.
     if case .configured = turn.event { return nil }
     for (app, seen) in world.book.apps {
       guard let run = seen.run, let step = run.nextStep, step <= now, run.startedAt < now else { continue }
@@ -58,7 +58,7 @@ struct StopReasonsAreHonest: Invariant {
       if !run.hasBegun { continue }
       var reason = run.stopReason
       for case .terminate(record.id, _, let given) in turn.decision.effects { reason = given }
-      // The service manager may have stopped it while no daemon was there.
+      // The service manager may have stopped it while no daemon ran.
       let isTimedOut = reason == nil && record.tasks.contains { $0.outcome == .failed(.stopped(.deadline)) }
       if isTimedOut { continue }
       if record.stopReason != reason { return "\(record.id) has another stop reason than it was given" }
@@ -112,7 +112,7 @@ struct SwitchStopsNothing: Invariant {
         case .user: turn.event == .disabled(app, true)
         case .unconfigured: if case .configured(_, let policies) = turn.event { policies[app] == nil } else { false }
         case .shutdown: if case .stopped(let left) = turn.event { !left.contains(id) } else { false }
-        // Or it should have been, before the machine slept, and nobody woke the daemon in time.
+        // It should have been before the sleep, but no wake came in time.
         case .sleep: world.book.isSuspending || turn.event == .resumed
         case .constraintLost:
           (turn.before[app]?.run?.lossStop.map { $0 <= world.instant } ?? false)

@@ -38,7 +38,7 @@ struct SurvivesRestart: Invariant {
         return "\(id) has forgotten the user's word"
       }
       if state.isStaleReported != app.isStaleReported { return "\(id) has forgotten what was reported" }
-      // A start that waited for the disk is saved with its decision first, and with its real moment after that.
+      // A start that waited for the disk is saved with its decision first, and with its real time later.
       if state.lastStart != app.lastStart, !world.hangs || state.lastStart == nil {
         return "\(id) has forgotten its last start"
       }

@@ -55,7 +55,7 @@ struct ForegroundIsExact: Invariant {
 struct BacklogIsSpread: Invariant {
   static let promise = "A backlog is caught up over minutes after a start of the daemon, not in one stampede."
   /// Many times the average of one a second: two backlogs overlap when the daemon is killed in the middle of one, and a
-  /// timer that fires two seconds late gathers what it missed.
+  /// timer that fires two seconds late collects the missed starts.
   private static let most = 20
   private var since: Instant?
   private var starts: [Instant] = []
@@ -65,7 +65,7 @@ struct BacklogIsSpread: Invariant {
     case .daemonStarted: (since, starts) = (world.instant, [])
     case .resumed, .sleeps, .daemonGone: since = nil
     case .handled(let turn):
-      // A hold on many apps is lifted for all of them in one moment.
+      // A hold on many apps ends for all of them at one time.
       if turn.event.app == nil, turn.event != .wokeUp { return nil }
       guard let since, world.instant < since + .minutes(5) else { return nil }
       for new in turn.decision.beginnings {

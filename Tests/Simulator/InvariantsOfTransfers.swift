@@ -48,7 +48,7 @@ struct UsersTakeTurns: Invariant {
   static let promise =
     "No transfer starts while one could of a user with fewer running, and slots are not kept for ever."
   private var given: [TransferID: AppID] = [:]
-  /// Since when a user waits for a slot of a user with more.
+  /// The time since which a user waits for a slot while another user has more.
   private var since: Instant?
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
@@ -123,7 +123,7 @@ struct TransfersEnd: Invariant {
         guard let state = world.brain?.engine.transferState(of: id) else { continue }
         guard case .ended(.expired, world.instant) = state.stage else { continue }
         let age = state.policy.enqueuedAt.duration(to: world.instant)
-        // A restart takes instants that are ahead of its clock for now, of transfers that had ended before, too.
+        // A restart treats future instants as now, also of transfers that had ended before.
         if age > .zero, age < world.book.limits.transfers.giveUp { return "\(id) is given up after \(age)" }
       }
     case .finished:
@@ -140,7 +140,7 @@ struct TransfersEnd: Invariant {
 struct SessionsAreTold: Invariant {
   static let promise =
     "When the last transfer of a session has ended, the app is woken for it, and once for each of them."
-  /// The session or push that each started refresh reports.
+  /// The transfers that each started refresh reports.
   private var telling: [RefreshID: [TransferID]] = [:]
   private var told: Set<TransferID> = []
   private var transfers: [TransferID: TransferState] = [:]
@@ -150,14 +150,14 @@ struct SessionsAreTold: Invariant {
     case .saved(let batch):
       for (id, state) in batch.transfers { transfers[id] = state ?? transfers[id] }
       for record in batch.records where record.hasTold {
-        // A disk that does not answer saves the end of one refresh after the start of the next.
+        // A disk that does not answer saves the end of a refresh after the start of the next.
         for id in telling[record.id] ?? [] where !told.insert(id).inserted && !world.hangs {
           return "\(id) is told twice"
         }
       }
     case .handled(let turn):
       guard let engine = world.brain?.engine else { return nil }
-      // The end of one refresh and the start of the next are saved together.
+      // The end of a refresh and the start of the next are saved together.
       let ending = Set(turn.decision.ended.filter(\.hasTold).flatMap { telling[$0.id] ?? [] })
       for new in turn.decision.beginnings {
         guard let name = engine.started(of: new.id)?.session else { continue }
@@ -184,7 +184,7 @@ struct SessionsAreTold: Invariant {
 }
 
 extension RefreshRecord {
-  /// Whether the app has heard what the refresh was to tell it: it ran to an end that is not tried again.
+  /// Whether the app received the report: the refresh ran to an end that is not retried.
   fileprivate var hasTold: Bool { !isCutShort && !outcome.isTemporary }
 }
 

@@ -1,11 +1,11 @@
 import RefreshEngine
 
-/// How long something has been so, in the time that the daemon saw pass: not while the machine slept or it was gone.
+/// Measures how long a state lasts while the daemon runs and the machine is awake.
 private struct Patience {
   private var lasted: [AppID: Duration] = [:]
   private var last: Instant?
 
-  /// Takes note of those of whom it is so now, and gives who has been waiting for longer than `bound`.
+  /// Notes the waiting apps, and returns an app that has waited longer than `bound`.
   mutating func note(_ waiting: [AppID], at now: Instant, bound: Duration) -> AppID? {
     let passed = last.map { $0.duration(to: now) } ?? .zero
     last = now
@@ -15,7 +15,7 @@ private struct Patience {
     return waiting.first { (next[$0] ?? .zero) > bound }
   }
 
-  /// Takes note of anything else: a sleep does not count, and a new daemon begins anew.
+  /// Notes any other observation: a sleep does not count, and a new daemon starts again.
   mutating func note(_ observation: Observation, at now: Instant) {
     switch observation {
     case .resumed: last = now
@@ -38,7 +38,7 @@ struct NobodyStarves: Invariant {
     // An app starves while others run.
     let isBusy = brain.engine.refreshingCount > 0
     let waiting = !isBusy ? [] : world.ids.filter { brain.verdict(on: $0, at: now) == .held([.concurrency]) }
-    // The head start of the foreground, and then each of the others once.
+    // First the foreground may start, and then each other app once.
     let others = world.policies.values.reduce(Duration.zero) { $0 + $1.deadline + $1.grace }
     let bound = Duration.minutes(10) + others + World.patience
     return patience.note(waiting, at: now, bound: bound).map { "\($0) waits for a place for more than \(bound)" }

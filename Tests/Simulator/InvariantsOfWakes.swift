@@ -59,7 +59,7 @@ struct WakeIsTheMinimum: Invariant {
     return "the next wake is \(String(describing: brain.nextWake)) instead of \(String(describing: wake))"
   }
 
-  /// When the command is asked again that keeps an app, if nothing but commands does.
+  /// The time of the next question, if only commands hold an app.
   private func nextQuestion(of id: AppID, by holds: [Hold], in world: borrowing World) -> Instant? {
     guard holds.areQuestions, let first = holds.first?.name, world.book.apps[id]?.questions.isEmpty == true else {
       return nil
@@ -68,22 +68,22 @@ struct WakeIsTheMinimum: Invariant {
     return terms.first { $0.constraint.rawValue == first.rawValue }?.question?.nextAt
   }
 
-  /// Whether a window ends a second before the app's quiet hours begin, or at once because they begin sooner.
+  /// Whether a window ends a second before the app's quiet hours, or at once because they begin earlier.
   private func endsAtQuietHours(_ window: Window, of id: AppID, in world: borrowing World) -> Bool {
     guard let quiet = world.book.apps[id]?.policy?.quiet else { return false }
     let last = world.book.beginning(of: quiet, after: window.earliest) - .seconds(1)
     return window.latest == max(window.earliest, last)
   }
 
-  /// How long an app may wait for company: half of a tenth of its interval, 15 min at most, and up to as much again.
+  /// How long an app may wait for company: from half to all of a tenth of its interval, which is at most 15 min.
   private func slacks(of id: AppID, for trigger: Trigger?, in world: borrowing World) -> ClosedRange<Duration> {
     guard trigger == .interval, let app = world.book.apps[id], app.phase == .background, app.lastStart != nil,
       let spacing = app.spacing(world.book.limits)
     else { return .zero ... .zero }
     let half = min(.minutes(15), spacing / 10) / 2
-    // A plan waits a tenth of its wait, half of it before its moment; only the engine knows the moment.
+    // A plan may wait a tenth of its wait, half of that before its time; only the engine knows the time.
     if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
-    // An app with its instant in a backlog waits for no company, and a one-shot not longer.
+    // An app that something else may start, such as its place in a backlog, may wait for less.
     let drained = world.brain?.explain(id, at: world.instant)?.drained ?? []
     let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false || !drained.isEmpty
     let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold || app.change != nil
@@ -92,17 +92,17 @@ struct WakeIsTheMinimum: Invariant {
 }
 
 extension [Hold] {
-  /// Whether nothing holds the app but commands that are asked.
+  /// Whether only conditions that a command answers hold the app.
   var areQuestions: Bool { allSatisfy { [.reachable, .when].contains($0.name) } }
 
-  /// The names that are worth a line of the history.
+  /// The holds that the history records.
   var recorded: [Hold.Name] {
     map(\.name).filter { ![.never, .stopping, .settling, .suspending, .concurrency].contains($0) }
   }
 }
 
 extension WaitingPush.Wait {
-  /// When time lifts it, if it does.
+  /// The time at which time alone ends the hold; nil for never.
   fileprivate var end: Instant? {
     switch self {
     case .limit(let until), .retry(let until): until
@@ -112,12 +112,12 @@ extension WaitingPush.Wait {
 }
 
 extension Trigger {
-  /// Whether nobody waits for what it starts.
+  /// Whether nobody waits for the started refresh.
   fileprivate var isDeferrable: Bool { self == .interval || self == .catchUp || self == .retry || self == .change }
 }
 
 extension Hold {
-  /// Whether it keeps what is due and quiet hours may join it.
+  /// Whether the hold keeps a due refresh, and quiet hours may be added to it.
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
@@ -125,7 +125,7 @@ extension Hold {
     }
   }
 
-  /// When time changes it, if it does.
+  /// The time at which time alone changes it; nil for never.
   fileprivate var end: Instant? {
     switch self {
     case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until
@@ -137,7 +137,7 @@ extension Hold {
 }
 
 extension Bystander.Run {
-  /// When time brings it to its next stage.
+  /// The time of its next stage; nil if time does not change it.
   var nextStep: Instant? {
     guard hasBegun else { return nil }
     return switch stage {

@@ -1,8 +1,8 @@
 import RefreshEngine
 
-/// Files of apps with mistakes: a start holds such an app, and no other.
+/// Mistakes in apps' files: at a start the daemon holds such an app, and no other.
 extension World {
-  /// Has a few apps have a mistake in their files when the daemon starts.
+  /// Puts mistakes into the files of a few apps when the daemon starts.
   mutating func spoilFiles() {
     guard varied > 0, healedAt == nil else { return }
     for id in policies.keys.sorted() where luck.happens(4) {
@@ -14,7 +14,7 @@ extension World {
     }
   }
 
-  /// Mends the file of an app, which is put in force.
+  /// Corrects the file of an app and puts it in force.
   mutating func mendFile(of id: AppID) {
     guard let policy = spoiled.removeValue(forKey: id), policies[id]?.unusable != nil else { return }
     policies[id] = policy

@@ -1,21 +1,21 @@
 import RefreshEngine
 
-/// Transfers: who asks for them, the workers that have them, and what becomes of both.
+/// Transfers: their requests, their workers and their ends.
 extension World {
-  /// A transfer in a worker's hands.
+  /// A transfer that a worker has.
   struct Moving: Sendable {
     let app: AppID
-    /// When the worker says how it went, in time since the simulation began.
+    /// The time of the worker's report, since the simulation began.
     var endsAt: Duration
     var report: TransferReport
   }
 
-  /// The next one of which a worker has something to say.
+  /// The transfer with the next report of a worker.
   var nextMoving: (id: TransferID, at: Duration)? {
     moving.min { ($0.value.endsAt, $0.key) < ($1.value.endsAt, $1.key) }.map { ($0.key, $0.value.endsAt) }
   }
 
-  /// Draws bounds that are reached within the simulation.
+  /// Draws limits that the simulation reaches.
   mutating func boundTransfers() {
     limits.transfers.maxConcurrent = 1 + luck.number(below: 4)
     limits.transfers.maxPerHost = 1 + luck.number(below: 3)
@@ -63,7 +63,7 @@ extension World {
     if luck.happens(10) { handle(.enqueued(enqueued)) }
   }
 
-  /// The worker of an app is killed, with all that it has.
+  /// Kills the worker of an app, with all its transfers.
   private mutating func loseWorker() {
     guard let app = moving.sorted(by: { $0.key < $1.key }).first?.value.app else { return }
     let lost = moving.filter { $0.value.app == app }.keys.sorted()
@@ -71,7 +71,7 @@ extension World {
     for id in lost { handle(.transferReported(id, .lost(hasProgressed: luck.happens(50)))) }
   }
 
-  /// A worker is given a transfer.
+  /// Gives a transfer to a worker.
   mutating func move(_ id: TransferID, of app: AppID) {
     let reports: [TransferReport] = [
       .done, .done, .done, .failed, .retry(after: nil, hasProgressed: true), .retry(after: nil, hasProgressed: false),
@@ -84,28 +84,28 @@ extension World {
       app: app, endsAt: now + (isHealed ? .seconds(1) : length), report: isHealed ? .done : luck.pick(reports))
   }
 
-  /// The worker is told to stop one, or a new one to remove what is there of it.
+  /// Makes the worker stop a transfer, or a new worker remove its files.
   mutating func stopMoving(_ id: TransferID, of app: AppID) {
     let end = now + luck.duration(luck.pick([.zero ... .zero, .zero ... .seconds(5)]))
     if let moving = moving[id], moving.endsAt <= end { return }
     moving[id] = Moving(app: app, endsAt: end, report: luck.happens(90) ? .stopped : .lost(hasProgressed: false))
   }
 
-  /// A worker says how a transfer went.
+  /// Makes a worker report the end of a transfer.
   mutating func endMoving(_ id: TransferID) {
     guard var ended = moving.removeValue(forKey: id) else { return }
     if ended.report == .done, healedAt == nil, luck.happens(30) {
-      // It takes a moment to put it into place.
+      // The replacement of the target takes a moment.
       ended.endsAt = now + luck.duration(.zero ... .seconds(5))
       moving[id] = ended
       return handle(.transferFetched(id))
     }
     handle(.transferReported(id, ended.report))
-    // Late words of a worker that has it no more are not passed on once another one has it.
+    // The daemon drops a late report of a worker if another worker has the transfer.
     if healedAt == nil, moving[id] == nil, luck.happens(3) { handle(.transferReported(id, ended.report)) }
   }
 
-  /// Nothing is in the way of transfers any more.
+  /// Removes all obstacles to transfers.
   private mutating func healTransfers() {
     for id in brain?.engine.transferIDs ?? [] {
       handle(.transferPaused(id, false))

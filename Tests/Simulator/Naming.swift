@@ -15,7 +15,7 @@ extension Effect {
 }
 
 extension Effect {
-  /// Whether the daemon performs it when the decision is saved, because it starts something or tells somebody.
+  /// Whether the daemon performs the effect after the save, because it starts something or informs somebody.
   var isSavedFirst: Bool {
     switch self {
     case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep,
@@ -37,7 +37,7 @@ struct Beginning {
 }
 
 extension Effect {
-  /// The refresh that begins with it, if one does.
+  /// The refresh that the effect begins; nil for none.
   var beginning: Beginning? {
     switch self {
     case .start(let id, let app, let trigger, let deadline):

@@ -1,11 +1,11 @@
 import RefreshEngine
 
-/// Conditions of apps' own: a disk that comes and goes, and commands that say yes or no.
+/// Apps' own conditions: a disk that comes and goes, and commands that say yes or no.
 extension World {
-  /// The disk of every app that asks for one.
+  /// The disk that all such apps require.
   private static let disk = NamedFact(.mounted, "/media/backup")
 
-  /// Gives some policies conditions of their own, in a world that has any.
+  /// Gives some policies their own conditions, if the world has any.
   mutating func addOwnConditions(to policy: inout Policy) {
     guard hasOwnConditions else { return }
     if quirk.happens(30) { policy.constraints.mounted = Self.disk.name }
@@ -13,7 +13,7 @@ extension World {
     if quirk.happens(20) { policy.constraints.reachable = "nas.local:22" }
   }
 
-  /// The disk is there as it is now.
+  /// The present state of the disk.
   var factsObserved: [RefreshEngine.Observation] {
     hasOwnConditions
       ? [
@@ -23,7 +23,7 @@ extension World {
       : []
   }
 
-  /// The disk comes or goes, or the commands answer otherwise from now on.
+  /// Makes the disk come or go, or changes the answers of the commands.
   mutating func happenToOwnConditions() {
     expect(.own, in: quirk.duration(quirk.pick([.zero ... .seconds(30), .zero ... .hours(2), .zero ... .hours(9)])))
     if quirk.happens(50) {
@@ -34,7 +34,7 @@ extension World {
     }
   }
 
-  /// A command is asked, and answers in a while, also if the daemon is gone by then.
+  /// Asks a command, which answers later, even if the daemon is gone by then.
   mutating func ask(_ id: RefreshID, _ app: AppID, _ constraint: Constraint) {
     questions[id] = (app, constraint)
     expect(
@@ -49,7 +49,7 @@ extension World {
     if healedAt == nil, quirk.happens(5) { handle(answer) }
   }
 
-  /// The disk is there for good, and every command says yes.
+  /// Makes the disk stay, and every command say yes.
   mutating func endOwnTroubles() {
     (hasDisk, saysNo) = (true, false)
     for id in questions.keys.sorted() { expect(.answers(id), in: .seconds(1)) }

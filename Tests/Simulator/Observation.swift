@@ -4,19 +4,19 @@ import RefreshEngine
 public enum Observation: Sendable {
   /// The daemon has read its store and knows no configuration yet.
   case daemonStarted
-  /// The engine took an event; the book has it, the store has not.
+  /// The engine handled an event; the book has it, the store does not.
   case handled(Turn)
   /// A transaction is on disk.
   case saved(Store.Batch)
   /// An effect is about to be performed.
   case performed(Effect)
-  /// The daemon is gone, in whatever way.
+  /// The daemon has ended, in any way.
   case daemonGone
-  /// The machine falls asleep, as it had said it would.
+  /// The machine falls asleep, as announced.
   case sleeps
   /// The machine woke from sleep.
   case resumed
-  /// The simulation is over: everything went well for long enough.
+  /// The simulation is over: no trouble occurred for long enough.
   case finished
 }
 
@@ -38,7 +38,7 @@ public struct Turn: Sendable {
 public protocol Invariant: Sendable {
   /// The promise.
   static var promise: String { get }
-  /// Says what is wrong, if something is.
+  /// Returns the broken promise in words; nil if there is none.
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String?
 }
 

@@ -1,10 +1,10 @@
 import RefreshEngine
 
-/// A task's process with its children, and how it will behave.
+/// A task's process with its children, and its future behaviour.
 struct Process: Sendable {
   /// The reaction to SIGTERM.
   enum Reaction: Sendable {
-    /// It ends this much later, by the signal or, having tidied up, with exit 0.
+    /// It ends after this time, by the signal or, after cleaning up, with exit 0.
     case ends(after: Duration, TaskEnd.Exit)
     /// It ignores SIGTERM.
     case ignores
@@ -13,20 +13,20 @@ struct Process: Sendable {
   let refresh: RefreshID
   let app: AppID
   let task: Int
-  /// Whether it is the app's own, and attached.
+  /// Whether it is the app's own attached process.
   private(set) var isAttached = false
   /// When it started, in time since the simulation began.
   private(set) var startedAt: Duration?
-  /// When it ends, in time since the simulation began; nil for one that hangs.
+  /// The time of its end, since the simulation began; nil if it hangs.
   var endsAt: Duration?
   var end: TaskEnd
-  /// The reports that it will make over the socket, and when; the earliest first.
+  /// The future reports over the socket with their times, the earliest first.
   var says: [(at: Duration, outcome: Outcome)]
   let onTerminate: Reaction
-  /// How long SIGKILL takes, as for one that waits for a disk.
+  /// How long SIGKILL takes, for example because the process waits for a disk.
   let dying: Duration
 
-  /// When it does something next.
+  /// The time of its next action.
   var next: Duration? {
     guard let said = says.first?.at else { return endsAt }
     return endsAt.map { min($0, said) } ?? said
@@ -71,7 +71,7 @@ struct Process: Sendable {
     dying = chance.happens(80) ? .zero : chance.duration(.zero ... .seconds(30))
   }
 
-  /// The same as a process of the app itself, which says nothing but how its refresh went.
+  /// The same behaviour as the app's own process, which reports only the outcome.
   var attached: Process {
     var process = self
     process.isAttached = true
@@ -79,7 +79,7 @@ struct Process: Sendable {
     return process
   }
 
-  /// Has the service manager stop it at an instant, and hear of its start.
+  /// Makes the service manager stop it at an instant; `start` is its start.
   mutating func bound(at instant: Duration, since start: Duration) {
     startedAt = start
     end(by: instant, .timedOut)

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// Pushes: who sends them, and how many may wake an app.
+/// Pushes: their senders, and the limit of wakes for an app.
 extension World {
   mutating func happenToPushes() {
     guard healedAt == nil else { return healPushes() }
@@ -10,7 +10,7 @@ extension World {
     guard brain != nil else { return }
     let app = fortune.pick(ids)
     if fortune.happens(4) {
-      // More than may wait, each about something else.
+      // More pushes than may wait, each with its own content id.
       for _ in 0..<70 { push(to: app, about: "\(lastPush)") }
     } else {
       for _ in 0...fortune.number(below: 3) { push(to: app, about: subject()) }
@@ -22,7 +22,7 @@ extension World {
     fortune.happens(70) ? "\(fortune.number(below: fortune.happens(50) ? 3 : 1000))" : nil
   }
 
-  /// A push is saved first, and handed to the engine after that; what cannot be saved is not taken.
+  /// Saves a push, and then gives it to the engine; an unsaved push is refused.
   private mutating func push(to app: AppID, about contentID: String?) {
     guard brain != nil, !isDiskFull, book.apps[app]?.policy != nil else { return }
     lastPush += 1
@@ -33,7 +33,7 @@ extension World {
     if fortune.happens(3) { kill() } else { handle(.pushed(app, push)) }
   }
 
-  /// Has every app run that the user has ended, so that nothing is in the way of pushes any more.
+  /// Makes every app run that the user has ended, so that nothing holds pushes.
   private mutating func healPushes() {
     for id in ids { handle(.signalled(id, .launched)) }
   }

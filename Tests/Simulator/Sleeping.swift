@@ -1,8 +1,8 @@
 import RefreshEngine
 
-/// Sleep that is announced, and its disturbances.
+/// Announced sleep, and its disturbances.
 extension World {
-  /// Has the user come back in the middle of long work, now and then.
+  /// Makes the user return in the middle of long work, now and then.
   mutating func disturb() {
     guard healedAt == nil, dice.happens(40) else { return }
     expect(.idle(false), in: dice.duration(.zero ... .minutes(1)))
@@ -10,7 +10,7 @@ extension World {
   }
 
   mutating func fallAsleep(for length: Duration?) {
-    // The daemon may be another one by now, which nobody has told.
+    // The daemon may be a new one, which got no announcement.
     if book.isSuspending { observe(.sleeps) }
     guard let length else { return handle(.resumed) }
     suspend(for: length)

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The store as the simulation has it: what survives the daemon and the boot, under RefreshStore's contract.
+/// A model of the store: it holds what survives the daemon and the boot, under RefreshStore's contract.
 public struct Store: Sendable {
   /// The content of one transaction of the store.
   public struct Batch: Sendable {
@@ -46,7 +46,7 @@ public struct Store: Sendable {
   private(set) var boot = 0
   /// When the last save was, in instants of the boot `boot`.
   private var savedAt = Instant(microseconds: 0)
-  /// The clock that the state of another boot was restored by, until it is set.
+  /// The clock by which another boot's state was restored, until it is set.
   private var late: LateClock?
 
   mutating func save(_ batch: Batch, wallOffset: Duration, at now: Instant) {
@@ -65,9 +65,8 @@ public struct Store: Sendable {
 
   /// Loads the state for a starting daemon.
   ///
-  /// In another boot than the one that saved, each instant goes through wall time; where the wall clock is behind the
-  /// last save, no time has passed. Gives by how much, nil within one boot, and the clock that may be set yet, or that
-  /// was set while no daemon ran.
+  /// In another boot, each instant is converted through wall time; if the wall clock is behind the last save, no time has
+  /// passed. Returns the shift, nil within a boot, and a late clock that may still be set or was set while no daemon ran.
   mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> (shift: Duration?, clock: LateClock?) {
     starts += 1
     guard boot != self.boot else {
@@ -76,7 +75,7 @@ public struct Store: Sendable {
       return (nil, earlier)
     }
     let wall = (now + wallOffset).microseconds
-    // A clock that was not set in time goes on from the save before its boot.
+    // A clock that was not set in time continues from the save before its boot.
     let lateWall = late.map { $0.savedWall + $0.restoredAt.duration(to: savedAt).inMicroseconds }
     let savedWall = max((savedAt + self.wallOffset).microseconds, lateWall ?? .min)
     let shift = Duration.microseconds(now.microseconds - max(0, wall - savedWall) - savedAt.microseconds)
@@ -105,10 +104,10 @@ public struct Store: Sendable {
 }
 
 extension Store {
-  /// Saves a push that has just come, before the engine knows of it.
+  /// Saves an arrived push before the engine gets it.
   mutating func take(_ push: Push, for app: AppID) { pushes[push.id] = (app, push) }
 
-  /// The pushes of each app, as a starting engine takes them.
+  /// The pushes of each app, in the form that a starting engine loads.
   var pushesOfApps: [AppID: [Push]] {
     Dictionary(grouping: pushes.values) { $0.app }.mapValues { $0.map(\.push).sorted { $0.id < $1.id } }
   }

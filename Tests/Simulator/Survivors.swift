@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// Refreshes that survive the daemon, as the next daemon finds them.
 extension World {
-  /// Tells a daemon that has just read its store what is there of the refreshes that the one before it began.
+  /// Tells a daemon that has just loaded its store which tasks of the previous daemon still run.
   mutating func tellSurvivors() {
     guard outlives, fault?.ofDaemon != .leavesOrphans else { return }
     var there: Set<RefreshID> = []
@@ -18,7 +18,7 @@ extension World {
     kept = kept.filter { there.contains($0.key) }
   }
 
-  /// Tells it of the ends that the launcher has kept.
+  /// Reports the ends that the launcher has kept.
   mutating func tellKeptEnds() {
     for (refresh, ends) in kept.sorted(by: { $0.key < $1.key }) {
       for (task, end) in ends.sorted(by: { $0.key < $1.key }) { handle(.taskEnded(refresh, task: task, end)) }

@@ -15,7 +15,7 @@ public struct Trace: Sendable {
   mutating func note(_ observation: Observation, at now: Duration) {
     switch observation {
     case .handled(let turn):
-      // Not in the hash: the order of a configuration's dictionary is another one in each process.
+      // The event is not hashed, because the order of a configuration's dictionary differs between processes.
       if keepsLines { lines.append("\(now.inMicroseconds) \(turn.event)") }
       for effect in turn.decision.effects { write(text(of: effect), at: now) }
       for wait in turn.decision.waited { write("wait \(wait.app) \(wait.since.duration(to: wait.until))", at: now) }

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The conditions of the simulated machine; at first, and in the end, as every app would have them.
+/// The conditions of the simulated machine; at first, and in the end, all are met.
 struct Weather: Sendable {
   private var conditions = Conditions()
 
@@ -12,7 +12,7 @@ struct Weather: Sendable {
     conditions.pressure = Reading(false, source: "kernel")
   }
 
-  /// The readings of its sources when they are asked.
+  /// The readings of its sources.
   var observations: [RefreshEngine.Observation] {
     [
       .network(conditions.network), .power(conditions.power), .powerSaver(conditions.powerSaver),
@@ -20,7 +20,7 @@ struct Weather: Sendable {
     ]
   }
 
-  /// Changes one condition, for better or worse, and says which.
+  /// Changes one condition, for better or worse, and returns the observation.
   mutating func change(_ chance: inout Chance) -> RefreshEngine.Observation {
     let isKnown = chance.happens(90)
     switch chance.number(below: 10) {
@@ -47,7 +47,7 @@ struct Weather: Sendable {
     }
   }
 
-  /// Has the user come back, or go away, and says so.
+  /// Makes the user return or leave, and returns the observation.
   mutating func setIdle(_ isIdle: Bool) -> RefreshEngine.Observation {
     conditions.idle = Reading(isIdle, source: "seat")
     return .idle(conditions.idle)
@@ -58,7 +58,7 @@ struct Weather: Sendable {
     value == nil ? Reading(source: "", problem: "not there") : Reading(value, source: source)
   }
 
-  /// Zones without daylight saving, and one that begins and ends it within a simulation.
+  /// Zones without daylight saving, and a zone that begins and ends it within a simulation.
   static let zones: [Zone] = [
     .utc, Zone(offset: -16_200),
     Zone(

@@ -1,21 +1,21 @@
 import HeapModule
 import RefreshEngine
 
-/// A machine in virtual time: its clocks, its daemon, its apps' processes, and everything that can go wrong with them.
+/// A machine in virtual time: its clocks, its daemon, its apps' processes, and all their faults.
 ///
-/// It drives the engine exactly as the daemon does: one transaction with what changed and what ended, then the effects,
-/// then one timer for the next wake. The seed decides everything.
+/// It drives the engine exactly as the daemon does: one transaction with the changes and the ends, then the effects, then
+/// one timer for the next wake. The seed decides everything.
 public struct World: Sendable {
   var chance: Chance
-  /// Time since the simulation began; it runs while the machine is off, and nobody in the world can read it.
+  /// The time since the simulation began; it runs while the machine is off, and nothing in the world can read it.
   public internal(set) var now = Duration.zero
   var boot = 1
   var bootedAt = Duration.zero
-  /// How wrong the wall clock is.
+  /// The error of the wall clock.
   var clockError = Duration.zero
   /// The time zone of the machine.
   var zone: Zone
-  /// The conditions of the machine, which its daemon may not have heard yet.
+  /// The conditions of the machine, which its daemon may not know yet.
   var weather = Weather()
 
   /// The store on disk.
@@ -28,75 +28,75 @@ public struct World: Sendable {
   var postponed: [Effect] = []
   var limits: Limits
   var policies: [AppID: Policy] = [:]
-  /// The policies of apps whose files have a mistake, as they are when it is mended.
+  /// The correct policies of the apps whose files have a mistake.
   var spoiled: [AppID: Policy] = [:]
   let ids: [AppID]
-  /// Whether apps have quiet hours: with them, a step of the wall clock does move something.
+  /// Whether apps have quiet hours, so that a step of the wall clock does move something.
   let hasQuiet: Bool
-  /// Whether apps are planned by what is learnt: with them, a step of the wall clock moves the next night.
+  /// Whether apps are planned from learnt habits, so that a step of the wall clock moves the next night.
   var isAdaptive: Bool { planned > 0 }
-  /// How many apps of a hundred those are.
+  /// How many apps of a hundred are planned.
   let planned: Int
 
   /// The daemon's engine; nil while there is no daemon.
   public internal(set) var brain: Brain?
   let fault: PlantedFault?
   var unsaved = Store.Batch()
-  /// When the daemon's timer fires: at the engine's next wake, or a little later.
+  /// The time at which the daemon's timer fires: at the engine's next wake, or a little later.
   var timer: (armedFor: Window, firesAt: Duration)?
-  /// Where in its next turn the daemon is killed.
+  /// The place in the daemon's next turn at which it is killed.
   var doom: Doom?
-  /// When the daemon last looked at the clock, in this start.
+  /// The last time at which the daemon read the clock, in this start.
   var lastTurn: Instant?
   var afterExit = AfterExit.restart
   var processes: [Process] = []
-  /// Whether its launcher keeps tasks running while no daemon is there, as the service manager does, and their ends.
+  /// Whether the launcher keeps tasks, and their ends, while no daemon runs, as the service manager does.
   let outlives: Bool
-  /// The ends of tasks of refreshes whose own end is not saved, as the launcher keeps them.
+  /// The ends of tasks that the launcher keeps because the end of their refresh is not saved.
   var kept: [RefreshID: [Int: TaskEnd]] = [:]
   /// The refreshes that the stopping daemon leaves to the next one.
   var leaving: Set<RefreshID> = []
-  /// The apps that have a process which attaches as soon as it can.
+  /// The apps with a process that attaches as soon as it can.
   var clients: Set<AppID> = []
-  /// How many of a hundred policies are of the kinds that came with attached apps.
+  /// How many policies of a hundred are of the kinds that attached apps introduced.
   let varied: Int
-  /// The chance of what came later, so that it leaves all that was before where it was.
+  /// A second generator for newer events, so that old seeds keep their traces.
   var dice: Chance
 
-  /// The transfers that workers have.
+  /// The transfers that workers move.
   var moving: [TransferID: Moving] = [:]
   var lastTransfer: UInt64 = 0
-  /// The chance of transfers, for the same reason.
+  /// The generator for transfers, for the same reason.
   var luck: Chance
 
   var lastPush: UInt64 = 0
   /// How many pushes may wake each app.
   var pushLimit = PushLimit()
-  /// The chance of pushes, for the same reason.
+  /// The generator for pushes, for the same reason.
   var fortune: Chance
 
-  /// The chance of what apps do by themselves and of reports of long waits, for the same reason.
+  /// The generator for syncs by apps and for reports of long waits, for the same reason.
   var whim: Chance
 
-  /// The chance of changes in watched folders, for the same reason.
+  /// The generator for changes in watched folders, for the same reason.
   var flux: Chance
-  /// How many apps of a hundred have a folder watched.
+  /// How many apps of a hundred have a watched folder.
   let watching: Int
 
-  /// The chance of conditions of apps' own, for the same reason.
+  /// The generator for apps' own conditions, for the same reason.
   var quirk: Chance
   /// Whether apps have conditions of their own.
   let hasOwnConditions: Bool
-  /// Whether the disk that apps ask for is there, and whether commands say no.
+  /// Whether the disk of apps is present.
   var hasDisk = true
   var saysNo = false
-  /// The commands that have not answered.
+  /// The commands without an answer yet.
   var questions: [RefreshID: (app: AppID, constraint: Constraint)] = [:]
 
   private var agenda = Heap<Happening>()
   private var happenings: UInt64 = 0
   var lastLease: UInt64 = 0
-  /// Since when everything goes well; nil while it does not.
+  /// The time since which no trouble occurs; nil while trouble occurs.
   public internal(set) var healedAt: Duration?
 
   /// The expectations of the checks.
@@ -169,7 +169,7 @@ public struct World: Sendable {
   /// Wall time minus boot time.
   var wallOffset: Duration { clockError + bootedAt }
 
-  /// Plays with everything that can go wrong for this long, then lets everything go well until all must be fresh.
+  /// Plays for this long with all faults, and then without faults until all apps must be fresh.
   public mutating func run(for length: Duration) {
     play(until: length)
     heal()
@@ -216,7 +216,7 @@ public struct World: Sendable {
     agenda = Heap(agenda.unordered.filter { $0.kind != kind })
   }
 
-  /// Nothing goes wrong any more, and nobody does anything: what is there has to come to rest by itself.
+  /// Ends all faults and all actions of users; the rest must come to rest by itself.
   private mutating func heal() {
     healedAt = now
     isDiskFull = false
@@ -258,8 +258,8 @@ public struct World: Sendable {
     }.reduce(.hours(24), max) + Self.patience + (hasQuiet ? .hours(13) : .zero)
   }
 
-  /// How much later than its interval an app may be fresh: the daemon's restart, a backlog, the longest deadline of a
-  /// refresh that hangs, and as much again, and the longest window.
+  /// The most by which an app may be fresh later than its interval: the daemon's restart, a backlog, twice the longest
+  /// deadline of a refresh that hangs, and the longest window.
   static let patience = Duration.minutes(55)
 
   mutating func observe(_ observation: Observation) {

@@ -8,7 +8,7 @@ extension World {
     guard let decision = brain?.handle(event, at: instant), let after = brain else { return }
     var before = book.apps(in: event, decision)
     book.take(event, decision, at: instant)
-    // The past lies further back where time off was counted.
+    // If time off was counted, past instants lie further back.
     if let timeOff = book.timeOff { before = timeOff.passing(before) }
     let turn = Turn(
       event: event, decision: decision, engineBefore: engineBefore, before: before, previously: lastTurn)
@@ -56,7 +56,7 @@ extension World {
       expect(.daemonStarts, in: .seconds(10))
       return
     }
-    // The daemon ends what another one left before it goes on, unless its launcher keeps it.
+    // The daemon ends the tasks of its predecessor before it continues, unless its launcher keeps them.
     if fault?.ofDaemon != .leavesOrphans, !outlives { processes = [] }
     let now = instant
     let isFreshBoot = store.starts == 0 || store.boot != boot
@@ -84,14 +84,14 @@ extension World {
     expect(.sourcesAnswer, in: chance.duration(.zero ... .seconds(2)))
   }
 
-  /// SIGKILL, or worse: what was not saved is lost, processes go on.
+  /// Kills the daemon: unsaved changes are lost, and processes continue.
   mutating func kill() {
     guard brain != nil else { return }
     lose()
     expect(.daemonStarts, in: chance.duration(chance.pick([.zero ... .seconds(1), .zero ... .minutes(10)])))
   }
 
-  /// The current is cut: processes are gone too, and the machine is off for a while.
+  /// Cuts the power: processes end too, and the machine is off for a while.
   mutating func cutPower() {
     lose()
     (processes, kept) = ([], [:])
@@ -103,7 +103,7 @@ extension World {
     boot += 1
     bootedAt = now
     if chance.happens(20) { clockError = chance.duration(.hours(-72) ... .hours(72)) }
-    // Without a clock of its own the machine knows the time from the network only.
+    // Without a clock of its own, the machine gets the time only from the network.
     if luck.happens(20), healedAt == nil {
       expect(.clockIsSet(clockError), in: luck.duration(luck.pick([.zero ... .minutes(1), .zero ... .minutes(20)])))
       clockError -= luck.duration(luck.pick([.minutes(1) ... .hours(5), .hours(1000) ... .hours(3000)]))
@@ -156,7 +156,7 @@ extension World {
     let due = Duration.microseconds(wake.earliest.microseconds) + bootedAt
     let slack = wake.earliest.duration(to: wake.latest)
     let isLate = due > now && chance.happens(10)
-    // The kernel may fire anywhere in the window, where other timers do.
+    // The kernel may fire anywhere in the window, together with other timers.
     let within = isLate || slack <= .zero ? .zero : chance.duration(.zero...slack)
     let lateness = isLate ? slack + chance.duration(.zero ... .seconds(2)) : within
     timer = (armedFor: wake, firesAt: max(now, due + lateness))
@@ -194,9 +194,9 @@ extension World {
     }
   }
 
-  /// Tells the engine that a start is performed now; false if the refresh is not to start any more.
+  /// Tells the engine that a start is performed now; returns false if the refresh must not start any more.
   private mutating func begin(_ effect: Effect) -> Bool {
-    // The daemon gives no transfer to a worker that was stopped meanwhile, or that a worker has.
+    // The daemon gives no transfer to a stopped worker, and none that a worker already has.
     if hangs, case .transfer(let id, _) = effect {
       return moving[id] == nil && brain?.engine.transferState(of: id)?.stage == .transferring
     }
@@ -209,7 +209,7 @@ extension World {
     return fault?.ofDaemon == .startsWhatWasStopped || book.apps[new.app]?.run?.id == new.id
   }
 
-  /// The disk answers: what was decided meanwhile is saved, and then performed.
+  /// Makes the disk answer: saves the pending decisions, and then performs them.
   mutating func diskAnswers() {
     isDiskHanging = false
     guard brain != nil else { return }
@@ -231,7 +231,7 @@ extension World {
     processes.append(process)
   }
 
-  /// A process does what it has to do now: say something, or end.
+  /// Makes a process do its next action: report, or end.
   mutating func act(_ index: Int) {
     let process = processes[index]
     if let said = process.says.first, process.next == said.at {
@@ -260,7 +260,7 @@ extension World {
     if healedAt == nil, chance.happens(3) { handle(end) }
   }
 
-  /// An attached process says how its refresh went, or is given up.
+  /// Makes an attached process report its outcome, or gives it up.
   private mutating func endAttached(_ process: Process) {
     guard process.end.exit != .lostClient else {
       return handle(.taskEnded(process.refresh, task: 0, process.end))

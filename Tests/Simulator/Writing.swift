@@ -1,8 +1,8 @@
 import RefreshEngine
 
-/// Folders that apps' files have watched, and what changes in them.
+/// The watched folders of apps, and their changes.
 extension World {
-  /// Has the folder of some apps watched.
+  /// Makes some apps watch a folder.
   mutating func addFolders(to policy: inout Policy) {
     guard flux.happens(watching) else { return }
     policy.watch = ["~/Notes"]
@@ -10,8 +10,8 @@ extension World {
       flux.pick([.seconds(1) ... .seconds(5), .seconds(30) ... .seconds(30), .minutes(1) ... .hours(1)]))
   }
 
-  /// Somebody works in an app's folder for a while, or a program writes thousands of files there; often while the app's own
-  /// refresh runs.
+  /// Changes an app's folder for a while, as a person or as a program with thousands of files; often during the app's own
+  /// refresh.
   mutating func happenToFolders() {
     expect(.writes, in: flux.duration(flux.pick([.zero ... .minutes(5), .zero ... .hours(3)])))
     let busy = flux.happens(30) && !processes.isEmpty ? flux.pick(processes).app : nil

@@ -274,7 +274,7 @@ private let ofPolicy = [
 ]
 
 extension Event {
-  /// A configuration in which every policy is another one; every other event as it is.
+  /// Changes every policy of a configuration; returns every other event unchanged.
   func changingPolicies(_ change: (inout Policy) -> Void) -> [Event] {
     guard case .configured(let limits, let policies) = self else { return [self] }
     return [

@@ -52,7 +52,7 @@ let plantedFaultsOfPushes = [
 ]
 
 extension Push {
-  /// A push that is about nothing that another one is about.
+  /// A copy of the push with a unique content id.
   fileprivate var ofItsOwn: Push {
     Push(id: id, payload: payload, contentID: "\(id) \(contentID ?? "")", urgency: urgency, at: arrivedAt)
   }

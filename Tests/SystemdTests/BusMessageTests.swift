@@ -5,7 +5,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct BusMessageTests {
-  /// Reads a message that `write` wrote; sd-bus(3) needs a connection, also one that is still being made.
+  /// Reads a message that `write` has written; sd-bus(3) needs a connection, even an unfinished one.
   private func read(_ write: (OpaquePointer) -> Void) throws -> [BusValue] {
     let server = try PrivateBus()
     let bus = try Bus(server.address, on: try EventLoop())

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Systemd
 
-/// The journal's socket never waits, and says what it had to drop.
+/// The journal's socket never blocks, and reports the dropped entries.
 @Suite struct JournalSocketTests {
-  /// A socket that stands for journald's and is read only when the test says so.
+  /// A socket in place of journald's, which is read only when the test says so.
   private final class Receiver {
     let path: String
     let descriptor: Int32

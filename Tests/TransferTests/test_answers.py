@@ -117,14 +117,14 @@ def test_a_length_that_is_wrong_fails_the_sixth_time(running, misbehaving):
 
 
 def fail_after_tries(running, id):
-    """Has a transfer tried again until it has failed for good; returns how often it was tried."""
+    """Retries a transfer until it has failed for good; returns the number of tries."""
     ended = end_after_tries(running, id)
     assert ended["result"] == "failed", ended
     return ended["attempts"]
 
 
 def end_after_tries(running, id):
-    """Has a transfer tried again whenever it waits, until it has ended; returns it."""
+    """Retries a transfer whenever it waits, until it has ended; returns it."""
 
     def is_at_rest(transfer):
         return transfer["state"] == "ended" or transfer["state"] == "waiting" and transfer.get("until_us")

@@ -97,7 +97,7 @@ def test_half_an_answer_is_a_failure_and_replaces_nothing(fetch, misbehaving, mo
     "mode, settings, cause",
     [
         ("noclen", {"at": SIZE // 2}, "no length"),
-        # Nobody can tell it from one that was cut.
+        # Such a body looks the same as a cut one.
         ("noclen", {}, "no length"),
         ("twolengths", {}, "two lengths"),
         ("hexlength", {}, "Content-Length"),

@@ -140,7 +140,7 @@ def test_what_was_synced_before_a_reboot_is_not_fetched_again(transfers, misbeha
 
 
 def durable(transfers):
-    """The bytes of the one transfer that are on disk by the store."""
+    """The bytes of the only transfer that are on disk according to the store."""
     store = next(transfers.daemon.state.glob("*.sqlite"))
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
         return connection.execute("SELECT durable FROM transfer").fetchone()[0]
@@ -252,7 +252,7 @@ def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, mis
     running.daemon.stop()
     continued = []
     for number, copy in enumerate(copies):
-        # The copied paths are those of the original folder.
+        # The copied paths are still in the original folder.
         shutil.rmtree(running.folder)
         shutil.copytree(copy / "files", running.folder)
         shutil.rmtree(running.daemon.state)
@@ -265,7 +265,7 @@ def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, mis
         assert Body(SIZE).is_in(running.target()) and not running.part().exists()
         # Bytes on disk are not fetched again, except recent ones that the store does not know of yet.
         continued += [asked.start == there for asked in misbehaving.requests[before:] if number and there]
-        # Woken by this daemon, or by the one before the copy; an interrupted wake does not count.
+        # This daemon or the daemon before the copy has woken the app; an interrupted wake does not count.
         assert [each["outcome"] for each in wakes(running) if not was_cut_off(each)] == ["new_data"]
         running.daemon.stop()
     assert len(continued) >= 2 and all(continued)

@@ -199,7 +199,7 @@ ERROR = b'{"error":"internal_server_error","reason":"No DB shards could be opene
         # Another made the target meanwhile.
         (412, b'{"error":"db_exists","reason":"x"}', "application/json", "412 db_exists", "retry"),
         (500, ERROR, "application/json", "500 internal_server_error: No DB shards", "retry"),
-        # An error of a database, of which the status says nothing.
+        # An error of a database, which the status does not show.
         (500, b'{"error":"unauthorized","reason":"unauthorized to access x"}', "application/json", "unauthorized", None),
         (502, b"<html>Bad Gateway</html>", "text/html", "HTTP status 502, without a word of CouchDB", "retry"),
         (200, b"<html>Log in to the hotel</html>", "text/html", "it is no JSON", "retry"),

@@ -1,7 +1,7 @@
 import JSON
 import Varlink
 
-/// Calls the methods of org.varlink.certification in order, each with what the one before answered.
+/// Calls the methods of org.varlink.certification in order, each with the previous reply.
 struct Candidate {
   let client: Client
 

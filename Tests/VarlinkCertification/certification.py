@@ -1,4 +1,4 @@
-"""Where the program is; not in conftest.py, of which other folders have one too."""
+"""The path of the program; not in conftest.py, because other folders have a conftest.py too."""
 
 import os
 import pathlib

@@ -5,8 +5,8 @@ import Testing
 
 /// A server with a few methods, and its clients, all on the test's thread.
 ///
-/// `org.example.test` has `Echo`, which answers what it is told; `Later`, whose answer the test gives; `Count`, which
-/// counts up to `to`; `Refuse`, which fails; `Drop`, which forgets its call; `Missing`, which is described only.
+/// `org.example.test` has `Echo`, which repeats its parameter; `Later`, whose answer the test gives; `Count`, which counts
+/// up to `to`; `Refuse`, which fails; `Drop`, which forgets its call; `Missing`, which is only described.
 final class Stage {
   let server: Server
   let path: String

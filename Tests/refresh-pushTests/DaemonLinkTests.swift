@@ -19,7 +19,7 @@ struct DaemonLinkTests {
     try daemon.start()
   }
 
-  /// Has the daemon answer what it was asked, and the bridge hear it.
+  /// Makes the daemon answer its call, and the bridge read the answer.
   private func hear(after time: Duration) {
     link.receive(at: start + time, isWanted: true)
     daemon.turn()

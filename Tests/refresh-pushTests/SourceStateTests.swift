@@ -81,7 +81,7 @@ struct SourceStateTests {
     #expect(!state.isDue(at: start))
     state.resetForNewNetwork()
     #expect(state.isDue(at: start))
-    // And what it learnt of the old one counts no more.
+    // The back-off of the old network does not count either.
     var chance = Seeded(state: 2)
     state.beginTry()
     state.fail("cannot connect", next: .backOff, at: start, &chance)

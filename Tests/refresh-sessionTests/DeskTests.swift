@@ -45,7 +45,7 @@ import Testing
     #expect(DesktopEntry(text: "[Desktop Action x]\nStartupWMClass=other\n")["StartupWMClass"] == nil)
   }
 
-  /// Folders for desktop files, with one of an app `backup` in each, that are removed after a test.
+  /// Makes folders with a desktop file of an app `backup` in each, and removes them after a test.
   private func withFolders(_ entries: [String], _ test: ([String]) throws -> Void) throws {
     let files = FileManager.default
     let scratch = files.temporaryDirectory.appending(path: "desk.\(getpid())")

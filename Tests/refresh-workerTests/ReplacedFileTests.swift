@@ -79,7 +79,7 @@ struct ReplacedFileTests {
     try finished.replaceTarget()
     for mark in [nil, 4711] as [Int64?] {
       let failure = failure { _ = try PartFile(in: folder, for: "f", marked: mark) }
-      // While it is open, it is locked; it is another process then.
+      // The open file is locked, as by another process.
       #expect(failure != nil)
       #expect(scratch.text(of: "f.part") == "precious")
     }

@@ -8,7 +8,7 @@ import Varlink
 
 @testable import refresh_worker
 
-/// A host for one transfer, whose server and daemon answer only when the test makes them.
+/// A host for one transfer, with a server and a daemon that answer only when the test says so.
 final class ScriptedHost: TransferHost {
   let scratch: ScratchFolder
   let loop: ExchangeLoop

@@ -28,10 +28,10 @@ import Testing
     ("⏎⎋q", [.why("org.a"), .quit]),
     // The actions of an explanation are about its app.
     ("jwdr", [.why("org.b"), .enable("org.b"), .run("org.b")]),
-    // The help shows keys and does nothing with them but the one for all apps.
+    // The help shows keys and ignores all of them except the key for all apps.
     ("?rdfq", []),
     ("?qq", [.quit]),
-    // A filter takes letters that are keys elsewhere.
+    // The filter accepts letters that are keys elsewhere.
     ("/zrq⎋r", [.run("org.a")]),
     ("/third⏎r", [.run("org.c")]),
     ("/org.b⏎d", [.enable("org.b")]),

@@ -9,13 +9,13 @@ struct wlr *wlr_open(const char *path);
 
 void wlr_close(struct wlr *wlr);
 
-// Reads if the socket is readable, handles what has come, and sends what waits.
+// Reads if the socket is readable, handles the messages, and sends the queue.
 enum windows_state wlr_turn(struct wlr *wlr, bool is_readable);
 
 // The socket, to watch for reading.
 int wlr_descriptor(const struct wlr *wlr);
 
-// Whether something waits for room in the socket.
+// Whether bytes wait for room in the socket.
 bool wlr_wants_to_write(const struct wlr *wlr);
 
 // Whether a window changed since the last call.

@@ -12,7 +12,7 @@ void x11_close(struct x11 *x11);
 // The socket, to watch for reading.
 int x11_descriptor(const struct x11 *x11);
 
-// Handles what has come, and asks what follows from it.
+// Handles the messages, and sends the resulting requests.
 enum windows_state x11_turn(struct x11 *x11);
 
 // Whether a window changed since the last call.

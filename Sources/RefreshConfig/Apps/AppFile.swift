@@ -12,7 +12,7 @@ struct AppFile {
     AppKey.all.map(\.name) + ["directory", "environment", "sandbox"],
     remedy: "write it below [defaults] for all apps, or into an app's file")
 
-  /// The app, held if the file has mistakes; nil if neither the file nor its name says which app it is.
+  /// The app, held if the file has mistakes; nil if neither the file nor its name tells the app.
   let app: AppConfiguration?
   /// The line of the app's id.
   let idLine: Int?

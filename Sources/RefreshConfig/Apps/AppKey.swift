@@ -1,24 +1,24 @@
 import RefreshEngine
 
-/// A key that an app's file and `[defaults]` have in common, declared once.
+/// A key that apps' files and `[defaults]` share, declared once.
 ///
-/// The declaration has the key's name, its type with bounds and an example, and the setting that it fills. Reading,
-/// inheritance from `[defaults]`, the list of known keys and their suggestions all follow from it. The default is the
-/// value that ``ConfigurationSettings/init(limits:)`` and the engine's `Policy` begin with.
+/// The declaration has the key's name, its type with bounds and an example, and its setting. Reading, inheritance from
+/// `[defaults]`, the list of known keys and their suggestions all follow from it. The default is the first value of
+/// ``ConfigurationSettings/init(limits:)`` and of the engine's `Policy`.
 ///
-/// `directory`, `environment` and `[sandbox]` are read by ``ExecContext`` and ``SandboxSettings``, because an app's
-/// table adds to that of `[defaults]`.
+/// ``ExecContext`` and ``SandboxSettings`` read `directory`, `environment` and `[sandbox]`, because an app's table adds to
+/// the table of `[defaults]`.
 struct AppKey: Sendable {
   /// Reads the key into the settings; false if it is missing or refused.
   let read: @Sendable (_ section: inout Section, LoadContext, inout ConfigurationSettings) -> Bool
   /// Copies the setting of `[defaults]`.
   let inherit: @Sendable (_ defaults: ConfigurationSettings, inout ConfigurationSettings) -> Void
-  /// The key as files have it.
+  /// The key, as spelled in files.
   let name: String
 
   /// Declares a key.
   ///
-  /// - Parameter standIn: the value of a key that is refused, so that no other key is refused because of it.
+  /// - Parameter standIn: the value for a refused key, so that no other key is refused because of it.
   private init<Value: Sendable>(
     _ name: String, _ setting: WritableKeyPath<ConfigurationSettings, Value> & Sendable,
     ifRefused standIn: Value? = nil,
@@ -37,7 +37,7 @@ struct AppKey: Sendable {
   /// Every key, by subject.
   static let all = intervals + process + conditions + ownConditions + staleness + ends + pushes + changes + desktop
 
-  /// The names of the keys that say when something may run.
+  /// The names of the keys for conditions.
   static let namesOfConditions = Set((conditions + ownConditions).map(\.name))
 
   private static let intervals = [

@@ -4,12 +4,12 @@ import RefreshEngine
 enum AppKind: String, Hashable, Sendable, CaseIterable {
   /// Short work, for data that the user may open at any moment.
   case refresh
-  /// Nothing: a service of systemd runs only while nothing holds the app.
+  /// No refresh: a service of systemd runs only while nothing holds the app.
   case guarding = "guard"
   /// Long work, which runs only while the user is idle and the machine has mains power.
   case processing
 
-  /// The deadline of long work whose file has none; the `deadline` of `[defaults]` is meant for short work.
+  /// The deadline of long work without one in its file; the `deadline` of `[defaults]` is meant for short work.
   private static let longDeadline = Duration.minutes(10)
 
   /// Reads the key, and refuses settings that contradict it.

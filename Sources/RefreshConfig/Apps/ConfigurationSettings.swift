@@ -8,7 +8,7 @@ struct ConfigurationSettings {
   var group: UInt32?
   /// The arguments of the command that runs when the data is stale; nil for none.
   var staleCommand: [String]?
-  /// The arguments of the command that runs when a due refresh waits too long; nil for none.
+  /// The arguments of the command that runs when a due refresh is held too long; nil for none.
   var heldCommand: [String]?
   /// The arguments of the command that runs when the app fails; nil for none.
   var failureCommand: [String]?
@@ -16,7 +16,7 @@ struct ConfigurationSettings {
   var newDataCommand: [String]?
   /// The arguments of the command that runs after a refresh that did not fail; nil for none.
   var successCommand: [String]?
-  /// The URL that is sent how each refresh went; nil for none.
+  /// The URL for reports of each refresh; nil for none.
   var ping: HTTPURL?
   /// The arguments of the command that must succeed before a refresh starts; nil for none.
   var whenCommand: [String]?
@@ -26,7 +26,7 @@ struct ConfigurationSettings {
   private(set) var context = ExecContext()
   /// The restrictions on every command.
   private(set) var sandbox = SandboxSettings()
-  /// The names of the keys that have a value of their own.
+  /// The names of the keys that were set here.
   private var keys: Set<String> = []
 
   /// The engine's defaults, fitted to the administrator's limits.
@@ -38,7 +38,7 @@ struct ConfigurationSettings {
     policy.deadline = min(policy.deadline, limits.deadlineCap)
   }
 
-  /// The settings that replace defaults that cannot be read, so that no app is reported because of them.
+  /// The settings in place of unreadable defaults, so that no app is reported because of them.
   static let unreadable = {
     var settings = ConfigurationSettings(limits: .widest)
     settings.set("background_interval", \.policy.backgroundInterval, to: .never)
@@ -53,10 +53,10 @@ struct ConfigurationSettings {
     sandbox = SandboxSettings(from: &section, in: load)
   }
 
-  /// Whether the key has a value of its own.
+  /// Whether the key was set here.
   func isSet(_ key: String) -> Bool { keys.contains(key) }
 
-  /// Gives a key a value that no default replaces.
+  /// Sets a key to a value that no default replaces.
   mutating func set<Value>(
     _ key: String, _ setting: WritableKeyPath<ConfigurationSettings, Value>, to value: Value
   ) {
@@ -64,7 +64,7 @@ struct ConfigurationSettings {
     keys.insert(key)
   }
 
-  /// Leaves keys as they are, whatever `[defaults]` say.
+  /// Keeps keys as they are, whatever `[defaults]` say.
   mutating func inheritNone(of names: [String]) { keys.formUnion(names) }
 
   /// Fills in the settings that only `[defaults]` have.

@@ -1,10 +1,10 @@
-/// How an app is found on its user's desktops, and what counts there.
+/// The rules for an app on its user's desktops: its names there, and its phase.
 public struct DesktopRules: Hashable, Sendable {
   /// The desktop ids of the app's windows, units and bus names, without `.desktop`; empty for the app's own id.
   public var ids: [String] = []
   /// The state of a window that puts the app in front; the focus by default.
   public var front = FrontRule.focused
-  /// The source that says where the user is looking; the desktop by default, until the app signals.
+  /// The source of the app's phase; the desktop by default, until the app signals.
   public var lifecycle = LifecycleSource.desktop
 
   /// The most desktop ids of an app.
@@ -40,9 +40,9 @@ public enum FrontRule: String, Hashable, Sendable, CaseIterable {
   case open
 }
 
-/// The source that says where the user is looking: the values of `lifecycle`.
+/// The source of an app's phase: the values of `lifecycle`.
 public enum LifecycleSource: String, Hashable, Sendable, CaseIterable {
-  /// The user's desktops, for an app that signals nothing itself.
+  /// The user's desktops, for an app that sends no signals.
   case desktop
   /// Only the app's signals and leases.
   case signals

@@ -8,21 +8,21 @@ public struct EndRules: Hashable, Sendable {
   public var onNewData: Command?
   /// The command that runs after a refresh that did not fail; nil for none.
   public var onSuccess: Command?
-  /// The URL of a dead man's switch, which is sent how each refresh went; nil for none.
+  /// The URL of a dead man's switch, for reports of each refresh; nil for none.
   ///
-  /// The whole URL is a secret: who knows it can report in the app's place.
+  /// The whole URL is a secret: anybody who knows it can report in the app's place.
   public var ping: HTTPURL?
-  /// The variables that the files add to the environment of a ping, each `NAME=value`: one may be a proxy.
+  /// The variables that the files add to a ping's environment, each `NAME=value`, such as a proxy.
   public var pingEnvironment: [String] = []
-  /// The file with the URL, where that is not the app's own; nil for the app's own.
+  /// The file with the URL, if it is not the app's own; nil for the app's own.
   var pingFile: String?
 
-  /// Whether each end of a refresh is of interest, and not only that the app is failing.
+  /// Whether each end of a refresh matters, and not only a failing app.
   var wantEachEnd: Bool { onNewData != nil || onSuccess != nil || ping != nil }
 }
 
 extension LoadContext {
-  /// Checks the URL of a dead man's switch, which refresh-worker asks.
+  /// Checks the URL of a dead man's switch, to which refresh-worker sends pings.
   func ping(_ text: String) throws(Unreadable) -> HTTPURL {
     let url = try HTTPURL(text)
     guard worker != nil else {
@@ -35,7 +35,7 @@ extension LoadContext {
 
   /// The rules of an app's settings; nil for none.
   ///
-  /// - Parameter hasOwnPing: whether the app's own file has the URL, and not `[defaults]`.
+  /// - Parameter hasOwnPing: whether the URL is from the app's own file, and not from `[defaults]`.
   func endRules(_ settings: ConfigurationSettings, _ owner: Owner, hasOwnPing: Bool) -> Boxed<EndRules>? {
     func command(_ arguments: [String]?) -> Command? { ownCommands(arguments, settings, owner).first }
     var rules = EndRules(

@@ -4,10 +4,10 @@ import RefreshEngine
 enum GuardKeys {
   /// The keys.
   static let names = ["unit", "guard"]
-  /// The keys of an app that say nothing about a guard.
+  /// The keys of an app that have no meaning for a guard.
   static let ofRefreshes = AppKey.all.map(\.name).filter { !AppKey.namesOfConditions.contains($0) && $0 != "group" }
 
-  /// Reads the keys, and refuses those of an app that is refreshed; nil if the file names no unit.
+  /// Reads the keys, and refuses the keys of a refreshed app; nil if the file names no unit.
   static func read(from section: inout Section, in load: LoadContext) -> GuardedUnit? {
     let unit = section.read(
       "unit", .text("syncthing.service") { (text) throws(Unreadable) in try ServiceUnit.guarded(text) })

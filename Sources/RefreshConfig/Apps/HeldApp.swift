@@ -1,9 +1,9 @@
 import RefreshEngine
 
 extension AppConfiguration {
-  /// An app whose file has mistakes: it has no command, and is held until they are mended.
+  /// An app whose file has mistakes: it has no command, and is held until they are corrected.
   ///
-  /// The settings that could be read stay, so that what is known of the app is judged as before.
+  /// The readable settings stay, so that the app's state is judged as before.
   static func held(
     _ id: AppID, _ file: ConfigurationFile, _ problems: [Problem], name: String?, owner: Owner, _ settings: Policy,
     in load: LoadContext
@@ -18,7 +18,7 @@ extension AppConfiguration {
     return AppConfiguration(id, file.names(of: id, given: name), Boxed(settings))
   }
 
-  /// An app of whose file nothing can be read but the id in its name.
+  /// An app whose file is unreadable, so that only the id in its name is known.
   static func unusable(
     _ id: AppID, _ file: ConfigurationFile, _ problem: Problem, in load: LoadContext
   ) -> AppConfiguration {
@@ -27,17 +27,17 @@ extension AppConfiguration {
 }
 
 extension Owner {
-  /// The owner of an app whose file does not say who that is: a number that no user has.
+  /// The owner of an app whose file names no owner: a number that no user has.
   ///
-  /// Nothing of such an app may run as root by mistake, and no user may speak for it.
+  /// No command of such an app can run as root by mistake, and no user may speak for it.
   static let unknown = Owner(uid: .max - 1, gid: .max - 1, name: "unknown", home: "/")
 }
 
 extension ConfigurationFile {
-  /// The id in the file's name, which is `ID.toml` by custom; nil if the name is another one.
+  /// The id in the file's name, by custom `ID.toml`; nil if the name has another form.
   var idOfName: AppID? { AppID(String(name.dropLast(".toml".count))) }
 
-  /// The names for an app of this file, whose `name` is given or not.
+  /// The names for an app of this file, with or without `name` in the file.
   func names(of id: AppID, given: String?) -> AppConfiguration.Names {
     .init(ofApp: given, ofFile: name == "\(id).toml" ? nil : name)
   }

@@ -1,8 +1,8 @@
 import RefreshEngine
 
-/// The table `[pin]` of an app's file: numbers that replace learned ones.
+/// The table `[pin]` of an app's file: numbers that replace learnt numbers.
 extension Pins {
-  /// The most times of the day that can be pinned.
+  /// How many times of the day can be pinned.
   private static let mostOpenings = 48
 
   /// Reads the table; pins nothing if there is none.

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The mistakes of keys about stale data that contradict other keys.
+/// Refuses keys about stale data that contradict other keys.
 extension ConfigurationSettings {
   /// Refuses a `max_stale` or `stale_after` below the background interval in force, if the section has one of the keys.
   ///

@@ -1,8 +1,8 @@
 import RefreshEngine
 
-/// A file of `apps.d` that cannot be read, and of which neither text nor name says which app it is of.
+/// An unreadable file of `apps.d` whose app is unknown, because neither its text nor its name tells the app.
 public struct UnnamedFile: Hashable, Sendable {
-  /// The settings that an app of it has until it can be read.
+  /// The settings of its app until the file can be read.
   let policy: Policy
   /// The directory of the file.
   let folder: String
@@ -14,9 +14,9 @@ public struct UnnamedFile: Hashable, Sendable {
 }
 
 extension Configuration {
-  /// This configuration with the apps held that are missing, where a file cannot be read that may be theirs.
+  /// This configuration with the missing apps held, if an unreadable file may belong to one of them.
   ///
-  /// An app that was configured a moment ago has not been taken out on purpose then.
+  /// In that case a recently configured app was probably not removed on purpose.
   public func keeping(_ known: some Sequence<AppID>) -> Configuration {
     guard let file = unnamed.first else { return self }
     let present = Set(apps.map(\.id))

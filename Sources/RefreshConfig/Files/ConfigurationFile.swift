@@ -14,7 +14,8 @@ struct ConfigurationFile: Hashable {
 
   var path: String { "\(folder)/\(name)" }
 
-  /// Reads the keys of the document; nil for a file without any or a device such as `/dev/null`, which only masks others.
+  /// Reads the keys of the document; nil for a file without keys or a device such as `/dev/null`, which only masks other
+  /// files.
   func read() throws(Problem) -> [Node.Entry]? {
     if let draft { return try entries(of: draft) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -95,7 +96,7 @@ struct ConfigurationFile: Hashable {
 }
 
 extension ConfigurationSources {
-  /// The files that are read beside `apps.d`.
+  /// The files that are read besides `apps.d`.
   static let mainNames: Set<String> = ["refreshd.toml", "push.toml"]
 
   /// The `refreshd.toml` in force; nil for none.
@@ -112,7 +113,7 @@ extension ConfigurationSources {
 
   /// The files of `apps.d` in force, by name.
   ///
-  /// Names without `.toml` and hidden ones (editors' swap files) are ignored.
+  /// Ignores names without `.toml` and hidden names (editors' swap files).
   func appFiles(_ problems: inout [Problem]) -> [ConfigurationFile] {
     var folders: [String: String] = [:]
     for directory in directories {
@@ -129,7 +130,7 @@ extension ConfigurationSources {
     return files.sorted { $0.name < $1.name }
   }
 
-  /// The names in a folder but hidden ones; nil, with `errno`, for a folder that cannot be listed.
+  /// The names in a folder, without hidden names; nil, with `errno`, if the folder cannot be listed.
   static func names(in folder: String) -> [String]? {
     guard let stream = opendir(folder) else { return nil }
     defer { closedir(stream) }

@@ -2,14 +2,14 @@
 
 /// The directories of a configuration, each with `refreshd.toml` and `apps.d/*.toml`.
 ///
-/// A file in a later directory replaces the file of the same name in an earlier one. A file without keys or a link to
+/// A file in a later directory replaces the file of the same name in an earlier directory. A file without keys or a link to
 /// `/dev/null` masks the earlier file. `systemd.unit(5)` has the same rules.
 public struct ConfigurationSources: Hashable, Sendable {
   /// The directories, lowest precedence first.
   public let directories: [String]
   /// Whether a missing directory is a mistake.
   let mustExist: Bool
-  /// A file of `apps.d` that is read as if it stood in the last directory; nil for none.
+  /// A file of `apps.d` that is read as if it were in the last directory; nil for none.
   var draft: ConfigurationFile?
 
   private init(directories: [String], mustExist: Bool = false) {
@@ -17,7 +17,7 @@ public struct ConfigurationSources: Hashable, Sendable {
     self.mustExist = mustExist
   }
 
-  /// The directories of the system's daemon: the vendor's, then those of this boot, then the administrator's.
+  /// The directories of the system's daemon: the vendor's, this boot's, the administrator's.
   public static let system = ConfigurationSources(directories: ["/usr/lib/refreshd", "/run/refreshd", "/etc/refreshd"])
 
   /// A single directory, which must exist (`--config DIR`).
@@ -25,7 +25,7 @@ public struct ConfigurationSources: Hashable, Sendable {
     ConfigurationSources(directories: [path], mustExist: true)
   }
 
-  /// The directories that a daemon says it reads, lowest precedence first.
+  /// The directories that a daemon reports, lowest precedence first.
   public static func read(_ directories: [String]) -> ConfigurationSources {
     ConfigurationSources(directories: directories)
   }

@@ -1,10 +1,10 @@
 @preconcurrency import Glibc
 
-/// Warnings about files that nothing reads, although their names say that they are configuration.
+/// Warns of files that nothing reads, although their names look like configuration.
 enum MisplacedFiles {
   /// The warnings about the files of all directories.
   ///
-  /// They are no mistakes of a configuration, because another program may keep its own files there.
+  /// They are no mistakes, because another program may keep its own files there.
   static func warnings(in sources: ConfigurationSources) -> [Problem] {
     sources.directories.flatMap { directory in
       let apps = "\(directory)/apps.d"
@@ -22,7 +22,7 @@ enum MisplacedFiles {
     }
   }
 
-  /// The warning about a file that would be read under the name `name`.
+  /// The warning about a file that should have the name `name`.
   private static func misspelt(_ name: String, in folder: String) -> Unreadable {
     var status = stat()
     let isTaken = lstat("\(folder)/\(name)", &status) == 0

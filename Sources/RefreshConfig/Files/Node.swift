@@ -63,7 +63,7 @@ struct SyntaxError: Error {
   let description: String
   let remedy: String
 
-  /// Makes an error of toml++'s words; the words for the most frequent mistakes are replaced by plainer ones.
+  /// Makes an error from toml++'s words; plainer words replace them for the most frequent mistakes.
   init(_ words: String, line: Int?, column: Int?, isAtEndOfLine: Bool) {
     (self.line, self.column) = (line, column)
     let manual = "see toml.io for how TOML is written"
@@ -116,7 +116,7 @@ extension UnsafeBufferPointer<CChar> {
   }
 }
 
-/// The items of a document in the order of the visit: each table and array before its contents.
+/// Collects the items of a document in the order of the visit: each table and array before its contents.
 private final class VisitedItems {
   struct Item {
     let line: Int

@@ -14,10 +14,10 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
   public let message: String
   /// The remedy.
   public let remedy: String
-  /// Whether the configuration is in force all the same.
+  /// Whether the configuration is in force despite the problem.
   public let isWarning: Bool
 
-  /// Makes a problem of its parts.
+  /// Makes a problem from its parts.
   public init(
     file: String, line: Int? = nil, column: Int? = nil, key: String? = nil, message: String, remedy: String,
     isWarning: Bool = false
@@ -53,7 +53,7 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
   /// Makes an error of one problem.
   public init(_ problem: Problem) { problems = [problem] }
 
-  /// Makes an error of problems, and sorts them by file and line.
+  /// Makes an error from problems, and sorts them by file and line.
   init(_ problems: [Problem]) {
     self.problems = problems.enumerated().sorted { left, right in
       (left.element.file, left.element.line ?? 0, left.offset)

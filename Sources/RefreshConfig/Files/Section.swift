@@ -15,12 +15,12 @@ struct Section {
   private let entries: [Node.Entry]
   /// The keys that were read, in the table or not.
   private(set) var known: [String] = []
-  /// The known keys of the table around this one.
+  /// The known keys of the surrounding table.
   private var knownOutside: [String] = []
-  /// The known keys of the tables in this one.
+  /// The known keys of the inner tables.
   private var knownInside: [(table: String, keys: [String])] = []
 
-  /// A document.
+  /// Makes a document.
   init(file: String, entries: [Node.Entry]) {
     (self.file, prefix, line, self.entries) = (file, "", nil, entries)
   }
@@ -43,7 +43,7 @@ struct Section {
 
   // MARK: Reading
 
-  /// Names keys that are read only where they are written, so that they are suggested for a mistyped one.
+  /// Adds known keys that are read only if they are written, so that they are suggested for a mistyped key.
   mutating func know(_ keys: [String]) { known += keys }
 
   /// Reads the value of a key; nil if the table does not have the key, or if the value is refused.
@@ -55,9 +55,9 @@ struct Section {
     }
   }
 
-  /// Reads a table in this one with `body`, and refuses the keys that `body` did not read; nil if there is no table.
+  /// Reads an inner table with `body`, and refuses the keys that `body` did not read; nil if there is no table.
   ///
-  /// - Parameter refused: keys that are refused for a reason of their own.
+  /// - Parameter refused: keys that are refused for their own reason.
   mutating func readTable<Result>(
     _ key: String, example: String, refused: [String: Unreadable] = [:], _ body: (inout Section) -> Result
   ) -> Result? {
@@ -126,7 +126,7 @@ struct Section {
     refuse(key, Unreadable(message, remedy: remedy))
   }
 
-  /// Adds the problems of a table in this one.
+  /// Adds the problems of an inner table.
   mutating func adopt(_ inner: Section) {
     problems += inner.problems
     knownInside.append((String(inner.prefix.dropLast()), inner.known))
@@ -135,7 +135,7 @@ struct Section {
   /// Refuses the keys that were not read.
   ///
   /// - Parameters:
-  ///   - refused: keys that are refused for a reason of their own.
+  /// - refused: keys that are refused for their own reason.
   ///   - others: keys that are known in some files only, and were read or refused here.
   mutating func refuseUnknownKeys(refused: [String: Unreadable] = [:], alreadyRefused others: [String] = []) {
     for entry in entries where !known.contains(entry.key) && !others.contains(entry.key) {
@@ -162,7 +162,7 @@ extension Unreadable {
     Unreadable("cannot use a key that is not known here", remedy: remedy)
   }
 
-  /// Keys that belong elsewhere, each with its mistake.
+  /// Makes the mistakes for keys that belong elsewhere.
   static func unknownKeys(_ keys: [String], remedy: String) -> [String: Unreadable] {
     Dictionary(keys.map { ($0, unknownKey(remedy: remedy)) }) { first, _ in first }
   }

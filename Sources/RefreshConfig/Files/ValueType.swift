@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The type of a key's value: how a value is read from a file, and an example of one.
+/// The type of a key's value: how to read a value from a file, and an example.
 struct ValueType<Value> {
   /// A valid value as a file has it, shown when the value has another type.
   let example: String
@@ -19,7 +19,7 @@ struct ValueType<Value> {
     }
   }
 
-  /// A string or a whole number, the text of which `read` turns into the value.
+  /// A string or a whole number, whose text `read` turns into the value.
   static func nameOrNumber(_ example: String, _ read: @escaping (String) throws(Unreadable) -> Value) -> Self {
     Self(example: "\"\(example)\"") { (node, _) throws(Unreadable) in
       switch node.value {
@@ -30,7 +30,7 @@ struct ValueType<Value> {
     }
   }
 
-  /// A value of another type, or a word that means none.
+  /// A value of another type, or a word for none.
   static func optional<Wrapped>(_ type: ValueType<Wrapped>, none word: String? = nil) -> Self
   where Value == Wrapped? {
     Self(example: type.example) { (node, key) throws(Unreadable) in
@@ -59,7 +59,7 @@ struct ValueType<Value> {
 }
 
 extension ValueType where Value == String {
-  /// A string that satisfies a condition; `message` says why another one is refused.
+  /// A string that satisfies `isValid`; `message` makes the error for any other string.
   static func text(
     _ example: String, where isValid: @escaping (String) -> Bool, else message: @escaping (String) -> String,
     remedy: String

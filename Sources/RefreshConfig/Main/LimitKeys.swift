@@ -2,9 +2,9 @@ import RefreshEngine
 
 /// The keys of `refreshd.toml` that set limits for all apps.
 extension Limits {
-  /// The widest limits that can be set.
+  /// The widest possible limits.
   ///
-  /// They replace a limit that cannot be read, so that no app is reported for exceeding it.
+  /// They replace an unreadable limit, so that no app is reported for exceeding it.
   static let widest = Limits(
     foregroundFloor: .milliseconds(1), backgroundFloor: .milliseconds(1), deadlineCap: .hours(24))
 

@@ -10,7 +10,7 @@ public struct TransferSettings: Hashable, Sendable {
   /// Makes the default settings.
   public init() {}
 
-  /// Reads the table of `refreshd.toml`; the values that the engine needs go into `limits`.
+  /// Reads the table of `refreshd.toml`; sets the engine's values in `limits`.
   init(from section: inout Section, limits: inout TransferLimits) {
     self.init()
     self = section.readTable("transfers", example: "[transfers], a table") { Self(table: &$0, limits: &limits) } ?? self

@@ -4,7 +4,7 @@ import RefreshEngine
 public enum MQTTVersion: Hashable, Sendable {
   /// MQTT 5.
   case v5
-  /// MQTT 3.1.1, for brokers that refuse 5.
+  /// MQTT 3.1.1, for brokers that refuse version 5.
   case v311
 }
 
@@ -21,7 +21,7 @@ public struct BrokerSettings: Hashable, Sendable {
   public var host: String
   /// The port.
   public var port: UInt16
-  /// The version to speak; nil for 5, or 3.1.1 with a broker that does not speak 5.
+  /// The version; nil for 5, or 3.1.1 with a broker that refuses 5.
   public var version: MQTTVersion?
   /// Whether the connection uses TLS.
   public var usesTLS: Bool
@@ -35,7 +35,7 @@ public struct BrokerSettings: Hashable, Sendable {
   public var credentialFile: String?
   /// The topic of an app's messages, with ``app`` as one of its levels and ``machine`` for the machine's id.
   public var topic: String
-  /// The client id; nil for one derived from the machine and the user.
+  /// The client id; nil for an id from the machine and the user.
   public var clientID: String?
   /// How long the broker keeps messages while the client is disconnected.
   public var sessionExpiry: Duration
@@ -44,7 +44,7 @@ public struct BrokerSettings: Hashable, Sendable {
   /// The most bytes of a packet that the broker may send.
   public var maxPacket: Int64
 
-  /// Reads the keys of the table; nil if one is refused.
+  /// Reads the keys of the table; nil if any is refused.
   init?(from keys: inout SourceSection) {
     let host = keys.section.read("host", Self.host)
     keys.require("host", #"host = "broker.example.org""#)
@@ -94,7 +94,7 @@ public struct BrokerSettings: Hashable, Sendable {
       where: { text in
         (1...255).contains(text.utf8.count)
           && text.utf8.allSatisfy { $0.isVisible && !"/?#@\\[]\"".utf8.contains($0) }
-          // An address of IPv6 has at least two.
+          // An IPv6 address has at least two.
           && text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
       }, else: { "cannot take \(quoted($0)) as a host" },
       remedy: #"write a name or an address, such as "10.0.0.7", and the port as port = 1883"#)

@@ -19,7 +19,7 @@ public struct EventStreamSettings: Hashable, Sendable {
   /// The longest silence before the bridge reconnects; nil for no bound.
   public var silence: Duration?
 
-  /// Reads the keys of the table; nil if one is refused.
+  /// Reads the keys of the table; nil if any is refused.
   init?(from keys: inout SourceSection) {
     let example = "https://example.org/events"
     let url = keys.section.read("url", .text(example, HTTPURL.init(_:)))

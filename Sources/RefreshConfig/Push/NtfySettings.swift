@@ -18,7 +18,7 @@ public struct NtfySettings: Hashable, Sendable {
   /// The longest silence before the bridge reconnects; by default a server sends something every 45 s.
   public var silence: Duration
 
-  /// Reads the keys of the table; nil if one is refused.
+  /// Reads the keys of the table; nil if any is refused.
   init?(from keys: inout SourceSection) {
     let example = "https://ntfy.example.org"
     let url = keys.section.read("url", .text(example, Self.server))
@@ -42,7 +42,7 @@ public struct NtfySettings: Hashable, Sendable {
     return url
   }
 
-  /// Reads the table of topics by app; gives the app of each topic.
+  /// Reads the table of topics by app, and returns the app of each topic.
   private static func readTopics(from keys: inout SourceSection) -> [String: String]? {
     let example = #"topics = { "org.example.mail" = "upAbCdEfGhIjKl" }"#
     keys.require("topics", example)

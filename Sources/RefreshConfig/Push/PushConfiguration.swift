@@ -6,9 +6,9 @@ public struct PushConfiguration: Hashable, Sendable {
   /// Makes a configuration of sources.
   public init(sources: [PushSource] = []) { self.sources = sources }
 
-  /// Reads the `push.toml` in force, whole or not at all; without a file there are no sources.
+  /// Reads the complete `push.toml` in force, or throws its mistakes; without a file there are no sources.
   ///
-  /// The file is searched for in the directories of `refreshd.toml`. `home` is the directory that `~` means in paths.
+  /// The file is searched in the directories of `refreshd.toml`. `home` is the directory for `~` in paths.
   public static func load(
     from configurationSources: ConfigurationSources, home: String
   ) throws(ConfigurationError) -> PushConfiguration {
@@ -34,7 +34,7 @@ public struct PushConfiguration: Hashable, Sendable {
 }
 
 extension Configuration {
-  /// Every mistake of all files on disk: those of this configuration, and the bridge's `push.toml`; then the warnings.
+  /// Every mistake of all files on disk, in this configuration and in the bridge's `push.toml`; then the warnings.
   public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
     var problems: [Problem] = []
     var secrets = SecretWarnings()
@@ -78,7 +78,7 @@ public enum PushSource: Hashable, Sendable {
     }
   }
 
-  /// The part of the settings that other users must not read, with its key; nil for none.
+  /// The secret part of the settings, with its key; nil for none.
   fileprivate var secret: (key: String, description: String)? {
     switch self {
     case .ntfy(let settings) where !settings.topics.isEmpty: ("ntfy", "topics, which are secrets,")

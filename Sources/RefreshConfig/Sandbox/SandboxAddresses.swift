@@ -20,7 +20,7 @@ extension SandboxProperty.AddressRange {
     "multicast": ["224.0.0.0/4", "ff00::/8"],
   ]
 
-  /// The ranges that an element of the list means; nil for an invalid one.
+  /// The ranges for an element of the list; nil if it is invalid.
   fileprivate static func ranges(of word: String) -> [Self]? {
     if let prefixes = words[word] { return prefixes.compactMap(Self.init) }
     return Self(word).map { [$0] }

@@ -5,7 +5,7 @@ struct SandboxKey: Sendable {
   let name: String
   /// A valid value, as a file has it.
   private let example: String
-  /// Makes properties of a value; nil for a value of another type.
+  /// Makes properties from a value; nil for a value of another type.
   private let read: @Sendable (Node) throws(Unreadable) -> [SandboxProperty]?
 
   /// The type of the key's value.
@@ -13,7 +13,7 @@ struct SandboxKey: Sendable {
     ValueType(example: example) { (node, _) throws(Unreadable) in try read(node) }
   }
 
-  /// A key of one property of the same name.
+  /// Makes a key of one property with the same name.
   private init(
     _ name: String, _ example: String,
     _ read: @escaping @Sendable (Node) throws(Unreadable) -> SandboxProperty.Value?
@@ -21,7 +21,7 @@ struct SandboxKey: Sendable {
     self.init(name, example, named: { (node) throws(Unreadable) in try read(node).map { (name, $0) } })
   }
 
-  /// A key of one property whose name depends on the value.
+  /// Makes a key of one property whose name depends on the value.
   private init(
     _ name: String, _ example: String,
     named read: @escaping @Sendable (Node) throws(Unreadable) -> (String, SandboxProperty.Value)?

@@ -1,4 +1,4 @@
-// Values of `[sandbox]` that are lists: an array of words, or one text with spaces between them as in a unit file.
+// Values of `[sandbox]` that are lists: an array of words, or a text with spaces between them as in a unit file.
 
 extension Node {
   /// The words of an array or a text; nil for a value of another type.
@@ -26,7 +26,7 @@ extension Node {
     return words
   }
 
-  /// A list of allowed words, or of denied ones if the first begins with `~`.
+  /// A list of allowed words, or of denied words if the first begins with `~`.
   func filter(
     _ kind: String, remedy: String, _ isName: (String) -> Bool
   ) throws(Unreadable) -> SandboxProperty.Value? {
@@ -35,7 +35,7 @@ extension Node {
     return .filter(isAllowing: isAllowing, names)
   }
 
-  /// The flags of the allowed words: these, all but these, none or all.
+  /// The flags of the allowed words: only these, all but these, none or all.
   ///
   /// - Parameter isRestricting: whether the key is a restriction, so that `true` allows none. For any other key an empty
   ///   list allows none.

@@ -38,7 +38,7 @@ enum SandboxNames {
     "raw-io", "reboot", "resources", "sandbox", "setuid", "signal", "swap", "sync", "system-service", "timer",
   ]
 
-  /// Whether the name is a group of system calls, or has the form of one; only the kernel knows the real names.
+  /// Whether the name is a group of system calls, or has the form of a system call; only the kernel knows their names.
   static func isSystemCall(_ name: String) -> Bool {
     if name.hasPrefix("@") { return systemCallGroups.contains(String(name.dropFirst())) }
     return !name.isEmpty

@@ -1,8 +1,8 @@
 /// The rules of a sandbox in a user's daemon, whose service manager has no more rights than the user.
 ///
-/// systemd 252 ignores properties that such a manager cannot apply, and starts the unit without that protection.
-/// Therefore refreshd refuses a property that no user manager can apply. Properties that work in a user namespace get
-/// one (`PrivateUsers`, systemd.exec(5)); if systemd cannot create the namespace, the unit fails to start.
+/// systemd 252 ignores properties that such a manager cannot apply, and starts the unit without that protection. So
+/// refreshd refuses properties that no user manager can apply. Properties that work in a user namespace get one
+/// (`PrivateUsers`, systemd.exec(5)). If systemd cannot create it, the unit fails to start.
 enum SandboxOfUsers {
   /// The keys that only the machine's service manager can apply.
   ///
@@ -19,14 +19,14 @@ enum SandboxOfUsers {
     "ReadOnlyPaths", "ReadWritePaths",
   ]
 
-  /// The mistake of a key that a user's manager cannot apply.
+  /// The mistake for a key that a user's manager cannot apply.
   static func refusal(of key: String) -> Unreadable {
     Unreadable(
       "cannot take \(key) in a user's daemon: only the machine's service manager can do it",
       remedy: "remove the key, or install the app for the system's daemon")
   }
 
-  /// The mistake of `PrivateUsers = false` together with a key that needs the namespace.
+  /// The mistake for `PrivateUsers = false` together with a key that needs the namespace.
   static func refusalOfSharedUsers(beside key: String) -> Unreadable {
     Unreadable(
       "cannot do \(key) in a user's daemon without PrivateUsers",

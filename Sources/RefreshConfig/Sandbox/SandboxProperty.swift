@@ -36,7 +36,7 @@ public struct SandboxProperty: Hashable, Sendable {
     /// The number of leading bits that all addresses share.
     public let prefixLength: UInt32
 
-    /// Makes a range of its parts.
+    /// Makes a range from its parts.
     public init(family: Int32, address: [UInt8], prefixLength: UInt32) {
       (self.family, self.address, self.prefixLength) = (family, address, prefixLength)
     }

@@ -24,7 +24,7 @@ extension Node {
     }
   }
 
-  /// The number that a word stands for.
+  /// The number for a word.
   func number(of words: [String: Int32]) throws(Unreadable) -> SandboxProperty.Value? {
     guard case .string(let text) = value else { return nil }
     guard let number = words[text] else { throw .noWord(text, of: words.keys.sorted()) }
@@ -100,7 +100,7 @@ extension Node {
 }
 
 extension Substring {
-  /// The number of a text of digits; nil for any other text.
+  /// The number in a text of digits; nil for any other text.
   var digits: UInt32? { utf8.allSatisfy(\.isDigit) ? UInt32(self) : nil }
 }
 

@@ -52,7 +52,7 @@ struct SandboxSettings {
 }
 
 extension Owner {
-  /// The absolute path of one that may begin with `~/`, after the hyphen of an optional path.
+  /// The absolute path for a path that may begin with `~/`, after the hyphen of an optional path.
   fileprivate func sandboxPath(of written: String) -> String {
     written.hasPrefix("-") ? "-" + path(of: String(written.dropFirst())) : path(of: written)
   }

@@ -7,7 +7,7 @@ public struct ActivatedApp: Hashable, Sendable {
 
   private init(name: String) { self.name = name }
 
-  /// Reads the key and refuses what contradicts it; nil if the name is refused.
+  /// Reads the key, and refuses contradicting keys; nil if the name is refused.
   static func read(from section: inout Section) -> ActivatedApp? {
     for key in ExecContext.keysOfProcesses where section.isWritten(key) {
       section.refuse(
@@ -37,7 +37,7 @@ extension [TaskSection] {
       remedy: #"name the user of the app, as in owner = "anna""#)
   }
 
-  /// Refuses other tasks beside one that activates: an app that attaches performs the whole refresh.
+  /// Refuses other tasks beside a task that activates: an app that attaches performs the whole refresh.
   func refuseTasksBesideActivation(in sections: inout [Section]) {
     guard count > 1, let index = firstIndex(where: { $0.kind?.key == "activate" }) else { return }
     sections[index].refuse(

@@ -2,29 +2,29 @@ import RefreshAPI
 
 /// A task of a built-in kind, which `refresh-worker` performs.
 ///
-/// A class, because every app holds commands and few of them are built in.
+/// A class, because every app has commands and few of them are built in.
 public final class BuiltIn: Hashable, Sendable {
   /// The work, with its settings.
   public let work: Work
 
   /// The work of a built-in kind.
   public enum Work: Hashable, Sendable {
-    /// Fetches the file within the refresh, and replaces the local one when there is something new; a body with more
-    /// decoded bytes than `mostBytes` is a failure.
+    /// Fetches the file during the refresh, and replaces the local file if there is something new; a body with more than
+    /// `mostBytes` decoded bytes is a failure.
     case fetch(RemoteFile, mostBytes: Int64)
     /// Starts a background transfer that downloads the file, and ends.
     case download(RemoteFile, DownloadTask)
-    /// Has CouchDB replicate a database, and waits for the end of that.
+    /// Has CouchDB replicate a database, and waits for the end of the replication.
     case replicate(Replication)
     /// Starts a service of systemd and waits for its end.
     case unit(ServiceUnit)
-    /// Has an app that the session bus starts refresh itself.
+    /// Has an app refresh itself, which the session bus starts.
     case activate(ActivatedApp)
   }
 
   init(_ work: Work) { self.work = work }
 
-  /// The file that is fetched or downloaded; nil for a kind that moves none.
+  /// The file that is fetched or downloaded; nil if the kind moves none.
   public var file: RemoteFile? {
     switch work {
     case .fetch(let file, _), .download(let file, _): file
@@ -38,7 +38,7 @@ public final class BuiltIn: Hashable, Sendable {
   /// Hashes the work.
   public func hash(into hasher: inout Hasher) { hasher.combine(work) }
 
-  /// The task with what follows from its owner: absolute paths, and the manager of a unit.
+  /// The task with its owner's absolute paths, and with the manager of a unit.
   func resolved(for owner: Owner, by reader: Reader, _ interner: inout Interner) -> BuiltIn {
     switch work {
     case .fetch(let file, let mostBytes):
@@ -51,7 +51,7 @@ public final class BuiltIn: Hashable, Sendable {
   }
 }
 
-/// A built-in kind of tasks, declared once: the key that asks for it, its worker command and its own settings.
+/// A built-in kind of tasks, declared once: its key, its worker command and its settings.
 struct BuiltInKind: Sendable {
   /// The key of a task.
   let key: String
@@ -59,11 +59,11 @@ struct BuiltInKind: Sendable {
   let form: String
   /// The argument that `refresh-worker` gets.
   let workerCommand: Wire.WorkerCommand
-  /// The keys that split the outcome of a command and have no meaning here, and the reason.
+  /// The keys for the outcome of a command that have no meaning here, and the reason.
   var refusedOutcomeKeys = OutcomeKeys()
-  /// The reason why no output can be looked at; nil where there is output, or nobody may ask for it.
+  /// The reason why no output can be judged; nil if there is output, or the key cannot be asked for.
   var unseenOutput: String?
-  /// Reads the value of the key out of a task; nil if there is none or it describes no work.
+  /// Reads the value of the key from a task; nil if there is none or it describes no work.
   let readWork: @Sendable (inout Section) -> BuiltIn.Work?
 
   struct OutcomeKeys {
@@ -97,7 +97,7 @@ struct BuiltInKind: Sendable {
     ) { section in ActivatedApp.read(from: &section).map { .activate($0) } },
   ]
 
-  /// A kind whose value is a table with the keys of ``RemoteFile`` and some of its own.
+  /// A kind whose value is a table with the keys of ``RemoteFile`` and keys of its own.
   private static func ofFile(
     _ key: String, _ command: Wire.WorkerCommand,
     _ readWork: @escaping @Sendable (RemoteFile, inout Section) -> BuiltIn.Work
@@ -111,7 +111,7 @@ struct BuiltInKind: Sendable {
     }
   }
 
-  /// Reads the kind out of a task; nil if there is none, or if it describes no work.
+  /// Reads the kind from a task; nil if there is none, or if it describes no work.
   func read(from section: inout Section, in load: LoadContext) -> BuiltIn? {
     for other in refusedOutcomeKeys.keys where section.isWritten(other) {
       section.refuse(other, "cannot judge \(key) by \(other): \(refusedOutcomeKeys.reason)", remedy: "remove the key")

@@ -10,11 +10,11 @@ public struct DownloadTask: Hashable, Sendable {
   public var sha256: String?
   /// The network that the transfer needs.
   public var network: NetworkConstraint?
-  /// The priority, -100 to 100; a transfer with a higher one goes first.
+  /// The priority, -100 to 100; transfers with a higher priority go first.
   public var priority: Int32?
   /// The most bytes a second.
   public var maxRate: Int64?
-  /// The text of a desktop notification for the owner when the session has ended.
+  /// The text of a desktop notification for the owner at the end of the session.
   public var notify: String?
 
   init(from table: inout Section) {

@@ -3,7 +3,7 @@ struct ExecContext {
   private(set) var directory: String?
   private var environment: [String: String] = [:]
 
-  /// The keys, which only a process that refreshd starts itself has a use for.
+  /// The keys that have a use only for processes that refreshd itself starts.
   static let keysOfProcesses = ["directory", "environment"]
 
   init() {}
@@ -28,7 +28,7 @@ struct ExecContext {
       } ?? [:]
   }
 
-  /// The context with the settings that only `outer` has.
+  /// The context, with settings of `outer` that it lacks.
   func completed(by outer: ExecContext) -> ExecContext {
     var context = self
     context.directory = directory ?? outer.directory

@@ -1,8 +1,8 @@
 /// Finds the programs of a configuration, each once.
 final class Programs {
-  /// The directories that are searched for a program without a slash: systemd's own search path.
+  /// The directories to search for a program without a slash: systemd's own search path.
   ///
-  /// The path is fixed, so that a file means the same whatever environment the daemon starts in.
+  /// The path is fixed, so that a file means the same in every environment of the daemon.
   static let searchPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"]
 
   private let isProgram: @Sendable (String) -> Bool
@@ -37,7 +37,7 @@ final class Programs {
     return nil
   }
 
-  /// Whether a path is that of a program; the file system of a path outside the system's own may not answer.
+  /// Whether a path leads to a program; throws if the file system of a path outside /usr and /bin does not answer.
   private func look(at path: String) throws(Unreadable) -> Bool {
     guard !path.hasPrefix("/usr/"), !path.hasPrefix("/bin/") else { return isProgram(path) }
     let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
@@ -49,7 +49,7 @@ final class Programs {
     return answer
   }
 
-  /// A command: an array of the program and its arguments.
+  /// The type of a command: an array of the program and its arguments.
   ///
   /// The program becomes an absolute path.
   func arguments(example: String) -> ValueType<[String]> {

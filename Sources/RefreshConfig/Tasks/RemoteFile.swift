@@ -1,6 +1,6 @@
 /// A file on a server and its path on this machine, with the files that authorize the request.
 public struct RemoteFile: Hashable, Sendable {
-  /// The whole URL, which may hold secrets.
+  /// The whole URL, which may contain secrets.
   public var url: String
   /// The path of the file on this machine, absolute.
   public var target: String
@@ -24,7 +24,7 @@ extension RemoteFile {
     #"\#(key) = { url = "https://example.org/feed.xml", to = "/srv/feed.xml" }"#
   }
 
-  /// The stand-in for a file whose keys are refused, so that the other keys of its table are read.
+  /// The stand-in for a file with refused keys, so that the other keys of its table are read.
   static let unreadable = RemoteFile(url: "", target: "", usesNetrc: false)
 
   /// Reads the keys; nil if the target is missing or refused.
@@ -55,7 +55,7 @@ extension RemoteFile {
     return file
   }
 
-  /// A path of a file with secrets or data, which may begin with `~/`; `suffix` is as in ``TargetPath``.
+  /// The type of a path to secrets or data, which may begin with `~/`; `suffix` is as in ``TargetPath``.
   static func path(_ example: String, suffix: String? = nil) -> ValueType<String> {
     .text(example) { (text) throws(Unreadable) in
       try TargetPath.check(text.hasPrefix("~/") ? String(text.dropFirst(1)) : text, suffix: suffix)

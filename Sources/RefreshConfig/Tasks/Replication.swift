@@ -2,7 +2,7 @@
 ///
 /// The replicator of a CouchDB does the work and keeps the checkpoints.
 public struct Replication: Hashable, Sendable {
-  /// A database or a server of CouchDB, with the files that log in to it.
+  /// A database or a server of CouchDB, with the files for its login.
   public struct Endpoint: Hashable, Sendable {
     /// The URL, without user, password and query.
     public var url: HTTPURL
@@ -12,15 +12,15 @@ public struct Replication: Hashable, Sendable {
     public var headersFile: String?
   }
 
-  /// The database that is read.
+  /// The database to read.
   public var source: Endpoint
-  /// The database that is written.
+  /// The database to write.
   public var target: Endpoint
   /// The CouchDB whose replicator does the work.
   public var server: Endpoint
   /// Whether the replicator makes the target if it is missing.
   public var createsTarget: Bool
-  /// The documents that are replicated, as a selector of Mango in JSON; nil for all.
+  /// The documents to replicate, as a selector of Mango in JSON; nil for all.
   public var selector: String?
 }
 
@@ -32,7 +32,7 @@ extension Replication {
   /// The most bytes of a selector in JSON.
   private static let longestSelector = 16 << 10
 
-  /// Reads the keys; nil if a database is missing or refused, or if no server can be told.
+  /// Reads the keys; nil if a database is missing or refused, or if the server is unclear.
   init?(from table: inout Section) {
     let source = Self.database("source", "https://db.example.org/notes", from: &table)
     let target = Self.database("target", "http://localhost:5984/notes", from: &table)
@@ -54,7 +54,7 @@ extension Replication {
       }
       return nil
     }
-    // The login of a database is good for its server, unless the file has another.
+    // The login of a database is also for its server, unless the file has another.
     let same = [target, source].first {
       $0.url.hasOrigin(of: url) && ($0.credentialFile != nil || $0.headersFile != nil)
     }
@@ -108,7 +108,7 @@ extension Replication {
     try plain(text, credentialKey: "server_credential_file")
   }
 
-  /// A URL without a slash at its end, and without what CouchDB would write to its log.
+  /// A URL without a final slash, and without parts that CouchDB would write to its log.
   private static func plain(_ text: String, credentialKey: String) throws(Unreadable) -> HTTPURL {
     let url = try HTTPURL(text)
     guard !url.hasLogin else {
@@ -137,7 +137,7 @@ extension Replication {
 }
 
 extension HTTPURL {
-  /// The parts of the path and what is before it, between slashes: the scheme, nothing, the host, and the names.
+  /// The URL between slashes: the scheme, an empty text, the host, and the names of the path.
   private var parts: [Substring] { text.split(separator: "/", omittingEmptySubsequences: false) }
 
   /// The last name of the path; nil if there is none.

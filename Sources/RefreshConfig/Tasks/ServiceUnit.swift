@@ -4,7 +4,7 @@ import RefreshEngine
 public struct ServiceUnit: Hashable, Sendable {
   /// The name of the service, such as `mbsync@work.service`.
   public let name: String
-  /// Whether the machine's service manager has the unit; else it is a unit of the owner's own manager.
+  /// Whether the unit belongs to the machine's service manager, and not to the owner's.
   ///
   /// Only root's apps in the system's daemon name units of the machine.
   public private(set) var isOfMachine = false
@@ -14,7 +14,7 @@ public struct ServiceUnit: Hashable, Sendable {
 
   private init(name: String) { self.name = name }
 
-  /// Reads the key and refuses what contradicts it; nil if the name is refused.
+  /// Reads the key, and refuses contradicting keys; nil if the name is refused.
   static func read(from section: inout Section) -> ServiceUnit? {
     for key in ExecContext.keysOfProcesses where section.isWritten(key) {
       section.refuse(
@@ -25,7 +25,7 @@ public struct ServiceUnit: Hashable, Sendable {
       "unit", .text("mbsync.service") { (text) throws(Unreadable) in try ServiceUnit(checking: text) })
   }
 
-  /// The task of an owner's app.
+  /// The task for an owner's app.
   func resolved(for owner: Owner, by reader: Reader) -> ServiceUnit {
     var task = self
     task.isOfMachine = owner.uid == 0 && !reader.isUserDaemon
@@ -61,7 +61,7 @@ public struct ServiceUnit: Hashable, Sendable {
     self.init(name: text)
   }
 
-  /// The unit that a guard names; throws for a name that is none of a service.
+  /// The unit of a guard; throws if the name is no name of a service.
   static func guarded(_ text: String) throws(Unreadable) -> ServiceUnit {
     if let point = text.lastIndex(of: "."), suffixes.contains(text[point...]), text[point...] != ".service" {
       throw Unreadable(

@@ -1,10 +1,10 @@
 import RefreshEngine
 
-/// The tasks of a file together: their names in force, and the order that `after` asks for.
+/// The tasks of a file together: their names in force, and the order by `after`.
 extension [TaskSection] {
   /// The names in the order of the file.
   ///
-  /// A task without a name gets its standard name, numbered if that is taken.
+  /// A task without a name gets its standard name, with a number if that is taken.
   private var names: [String] {
     var taken = Set(compactMap(\.name))
     return map { task in
@@ -33,7 +33,7 @@ extension [TaskSection] {
     }
   }
 
-  /// Refuses a name in `after` that is unknown, repeated or the task's own, and tasks that wait for each other.
+  /// Refuses unknown and repeated names in `after`, the task's own name, and tasks that wait for each other.
   ///
   /// - Parameter sections: the tables of the tasks, in the same order.
   func refuseWrongChains(in sections: inout [Section]) {
@@ -60,7 +60,7 @@ extension [TaskSection] {
       "after", "cannot start any of these first: \(path)", remedy: "take one of the names out of after")
   }
 
-  /// Tasks each of which waits for the next, and the last for the first; nil if there are none.
+  /// A cycle: tasks that each wait for the next, and the last for the first; nil if there is none.
   private func cycle(among names: [String]) -> [Int]? {
     var left = Set(indices)
     while let free = left.first(where: { task in

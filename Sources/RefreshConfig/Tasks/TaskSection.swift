@@ -10,10 +10,10 @@ struct TaskSection {
   let newData: NewData
   let noDataExit: Int32
   let retryExit: Int32
-  /// The names of the tasks that must end before this one starts.
+  /// The names of the tasks that must end before this task starts.
   let after: [String]
   let context: ExecContext
-  /// The name of a task whose file gives none: its program's, `shell` for a shell, the unit's, the key of another
+  /// The name of a task without a name in its file: its program's, `shell` for a shell, the unit's, the key of another
   /// built-in kind.
   let standardName: String
 

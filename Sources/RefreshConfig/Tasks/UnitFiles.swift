@@ -1,13 +1,13 @@
 import Glibc
 
-/// The files of units on this machine, by which `check` warns of a unit that nobody can start.
+/// The unit files of this machine, with which `check` warns of a unit that nobody can start.
 ///
 /// A missing unit is no mistake of a configuration, because it may be installed later.
 public struct UnitFiles {
-  /// The directory that stands for `/`.
+  /// The directory in place of `/`.
   var root: String
 
-  /// Where units are, by the strength of the directories (systemd.unit(5), "Unit File Load Path").
+  /// The directories of units, strongest first (systemd.unit(5), "Unit File Load Path").
   private static let ofMachine =
     [
       "/etc/systemd/system.control", "/run/systemd/system.control", "/run/systemd/transient",
@@ -78,7 +78,7 @@ public struct UnitFiles {
     return .missing
   }
 
-  /// The files that may have a unit: its own, and its template's.
+  /// The possible file names of a unit: its own, and its template's.
   private static func names(of unit: String) -> [String] {
     guard let at = unit.firstIndex(of: "@"), let point = unit.lastIndex(of: ".") else { return [unit] }
     return [unit, "\(unit[...at])\(unit[point...])"]
@@ -87,7 +87,7 @@ public struct UnitFiles {
   private static func look(at path: String) -> Look {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      // A file that this process may not see may be there.
+      // A file may exist that this process must not see.
       return errno == ENOENT || errno == ENOTDIR ? .missing : .unknown
     }
     return status.st_mode & S_IFMT == S_IFCHR || status.st_size == 0 ? .masked : .found
@@ -95,12 +95,12 @@ public struct UnitFiles {
 }
 
 extension UnitFiles {
-  /// Looks at the files of this machine.
+  /// Reads the files of this machine.
   public init() { self.init(root: "") }
 
-  /// The names of the units with an ending that have a file, templates apart, without a call to a service manager.
+  /// The names of the units with an ending that have a file, without templates; asks no service manager.
   ///
-  /// - Parameter user: whose units, with the home; nil for those of the machine.
+  /// - Parameter user: the user whose units to list, with the home; nil for the machine's units.
   public func names(endingIn ending: String, ofUser user: (uid: UInt32, home: String)? = nil) -> [String] {
     var found = glob_t()
     defer { globfree(&found) }

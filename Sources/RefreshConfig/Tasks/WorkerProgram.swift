@@ -5,7 +5,7 @@ extension Reader {
   /// The absolute path of `refresh-worker`; nil if it is not installed.
   public var worker: String? { workers.first(where: isProgram) }
 
-  /// The paths where `refresh-worker` may be: next to this program, as in a build, or where `make install` puts it.
+  /// The possible paths of `refresh-worker`: next to this program, as in a build, or at the place of `make install`.
   public static func workers() -> [String] {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { bytes in

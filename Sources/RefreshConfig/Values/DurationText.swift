@@ -7,9 +7,9 @@ extension Duration {
 
   /// Reads a sum of terms, each a number and a unit; a number without a unit is in seconds.
   ///
-  /// Units are those of `systemd.time(7)`, from `us` to `y`. A month has 30.4375 days and a year 365.25, as in systemd.
-  /// Terms have any order, with or without spaces between them. A negative duration, one longer than ``longest`` and one
-  /// with a fraction of a microsecond are refused.
+  /// The units are those of `systemd.time(7)`, from `us` to `y`. A month has 30.4375 days and a year 365.25, as in systemd.
+  /// Terms have any order, with or without spaces between them. Negative durations, durations longer than ``longest`` and
+  /// fractions of a microsecond are refused.
   public init(systemd text: String) throws(Unreadable) {
     var rest = Substring(text)
     var microseconds: Int64 = 0
@@ -28,10 +28,10 @@ extension Duration {
 
   /// The duration in systemd's form, such as `1h 30min`: the largest units first, and `0` for zero.
   ///
-  /// Years, months and weeks are used only where they divide it evenly: else `31d` would be `1month 13h 30min`.
+  /// Years, months and weeks are used only if they divide the duration evenly: otherwise `31d` would be `1month 13h 30min`.
   ///
-  /// The text is exact to the microsecond, so that reading it gives the same duration. A negative duration, which no
-  /// file can have, gets a minus sign before the first term.
+  /// The text is exact to the microsecond, so that reading it gives the same duration. A negative duration, which no file
+  /// can have, gets a minus sign before the first term.
   public var inSystemdForm: String {
     var rest = inMicroseconds.magnitude
     guard rest > 0 else { return "0" }
@@ -53,13 +53,13 @@ extension Unreadable {
   }
 }
 
-/// A unit of time with its names; the first is the one in ``Swift/Duration/inSystemdForm``.
+/// A unit of time with its names; ``Swift/Duration/inSystemdForm`` uses the first.
 private struct TimeUnit {
   let microseconds: UInt64
   let names: [String]
   static let day: UInt64 = 86_400_000_000
 
-  // Names and lengths are those of systemd's parse_time() and format_timespan().
+  // The names and lengths are as in systemd's parse_time() and format_timespan().
   static let largestFirst: [TimeUnit] = [
     TimeUnit(microseconds: 31_557_600_000_000, names: ["y", "year", "years"]),
     TimeUnit(microseconds: 2_629_800_000_000, names: ["month", "months", "M"]),
@@ -87,7 +87,7 @@ extension Substring {
     return start
   }
 
-  /// Removes a number and its unit from the start, and gives them in microseconds.
+  /// Removes a number and its unit from the start, and returns them in microseconds.
   fileprivate mutating func popTerm(of text: String) throws(Unreadable) -> Int64 {
     guard first != "-" else { throw .duration(text, "it is negative") }
     let whole = popPrefix { $0.isASCIIDigit }

@@ -1,6 +1,6 @@
 /// A checked URL of the scheme `http` or `https`.
 ///
-/// A URL may hold secrets: a password before the host, a token in the query. People see only ``shown``.
+/// A URL may contain secrets: a password before the host, a token in the query. People see only ``shown``.
 public struct HTTPURL: Hashable, Sendable {
   /// The most bytes that a URL may have, more than servers accept.
   public static let longest = 8192
@@ -48,7 +48,7 @@ public struct HTTPURL: Hashable, Sendable {
     shown = "\(scheme)://\(hostAndPort)\(path)\(path.endIndex < local.endIndex ? "?…" : "")"
   }
 
-  /// The text of the URL of an element below its path, with its query: `https://example.org/a/fail?b` for `fail`.
+  /// The URL's text with an element added to its path, before its query: `https://example.org/a/fail?b` for `fail`.
   public func below(_ element: String) -> String {
     let whole = text.prefix { $0 != "#" }
     let path = whole.prefix { $0 != "?" }

@@ -1,7 +1,7 @@
 @preconcurrency import Glibc
 import RefreshEngine
 
-/// The names of facts that an app may ask for as conditions of its own.
+/// The texts of facts that an app may name as conditions of its own.
 enum OwnConditionText {
   /// The kind of device that `present` knows.
   private static let usb = "usb"
@@ -42,7 +42,7 @@ enum OwnConditionText {
     return inet_pton(AF_INET6, text, &address) == 1
   }
 
-  /// The words of a command, as a shell would take them, cut to what fits in a sentence.
+  /// The words of a command, quoted as for a shell, cut to a length that fits in a sentence.
   static func words(of arguments: [String]) -> String {
     let words = arguments.map { word in
       let isPlain = !word.isEmpty && word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%+,".utf8.contains($0) }
@@ -52,7 +52,7 @@ enum OwnConditionText {
     return text.unicodeScalars.count > 80 ? "\(text.prefix(80))…" : text
   }
 
-  /// A number that is another one when anything of a command is.
+  /// A digest that changes when the command changes.
   static func digest(of command: Command) -> UInt64 {
     let lists = [
       command.arguments, command.environment, [command.directory].compactMap(\.self),
@@ -75,7 +75,7 @@ extension LoadContext {
     return text
   }
 
-  /// Checks the name of a server, which refresh-worker is to reach.
+  /// Checks the name of a server, to which refresh-worker must connect.
   func server(_ text: String) throws(Unreadable) -> String {
     let server = try OwnConditionText.server(text)
     guard worker != nil else {

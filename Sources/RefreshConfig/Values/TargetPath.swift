@@ -11,7 +11,7 @@ public enum TargetPath {
 
   /// Refuses a path that is not absolute, has an empty part, `.` or `..`, ends in a slash, or is too long.
   ///
-  /// With `suffix`, the name must leave room for it, and must not end as the names of refreshd's own files do.
+  /// With `suffix`, the name must leave room for it, and must not end like the names of refreshd's own files.
   public static func check(_ path: String, suffix: String? = nil) throws(Unreadable) {
     guard path.hasPrefix("/") else {
       throw Unreadable(

@@ -2,7 +2,7 @@ import Glibc
 
 /// A text or value that cannot be read, with the reason and the remedy.
 public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The text and what is wrong with it, beginning with "cannot".
+  /// The text and its mistake, beginning with "cannot".
   public let message: String
   /// The text to write instead.
   public let remedy: String
@@ -13,7 +13,7 @@ public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
     Unreadable("cannot take \(value): it is out of bounds", remedy: "write \(lowest) to \(highest)")
   }
 
-  /// A word that is not among the allowed ones.
+  /// The mistake for a word that is not among the allowed words.
   static func noWord(_ text: String, of words: [String]) -> Unreadable {
     let words = words.map(quoted)
     return Unreadable(
@@ -29,7 +29,7 @@ public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(message); \(remedy)" }
 }
 
-/// The text in double quotes, cut to what fits in a message.
+/// The text in double quotes, cut to a length that fits in a message.
 func quoted(_ text: some StringProtocol) -> String {
   text.unicodeScalars.count > 80 ? "\"\(text.prefix(80))…\"" : "\"\(text)\""
 }
@@ -55,7 +55,7 @@ extension StringProtocol {
   /// Whether the text is an absolute path or begins with `~/`.
   var isPath: Bool { (hasPrefix("/") || hasPrefix("~/")) && !utf8.contains(0) }
 
-  /// Whether the text is such a path as the kernel gives it, without a slash at its end.
+  /// Whether the text is such a path in the kernel's form, without a final slash.
   var isPlainPath: Bool {
     isPath && utf8.count < PATH_MAX && !utf8.contains(where: \.isControl)
       && dropFirst(hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)

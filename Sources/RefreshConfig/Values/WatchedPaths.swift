@@ -1,7 +1,7 @@
 @preconcurrency import Glibc
 import RefreshEngine
 
-/// The folders of `watch`: their bounds, and warnings about those that are not there.
+/// The folders of `watch`: their bounds, and warnings about missing folders.
 enum WatchedPaths {
   /// The most folders of one app.
   static let most = 16

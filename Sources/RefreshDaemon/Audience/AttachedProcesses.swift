@@ -4,7 +4,7 @@ import RefreshEngine
 import RefreshStore
 import Varlink
 
-/// The processes of apps that are attached to perform refreshes, and the events that they are sent.
+/// The attached processes of apps, which perform refreshes, and the events that they receive.
 ///
 /// A process that reads too slowly is disconnected (``Bounds/unsentBytes``).
 final class AttachedProcesses {
@@ -13,7 +13,7 @@ final class AttachedProcesses {
   private struct Attachment {
     let app: AppID
     let call: AttachCall
-    /// The token of the refresh that the process neither completed nor left; nil while it is not late.
+    /// The token of the refresh that the process did not end in time; nil while the process is not late.
     var lateToken: String?
   }
 
@@ -22,7 +22,7 @@ final class AttachedProcesses {
   /// The open calls, by the lease of `launched` that each holds.
   private var open: [LeaseID: Attachment] = [:]
   private var performers: [AppID: Performers] = [:]
-  /// The apps of which the engine knows that a process performs their refreshes.
+  /// The apps whose refreshes, as far as the engine knows, an attached process performs.
   private var served: Set<AppID> = []
 
   init(_ core: DaemonCore, _ journal: DaemonJournal) { (self.core, self.journal) = (core, journal) }
@@ -54,7 +54,7 @@ final class AttachedProcesses {
   /// The user of an attached process; nil if its connection has ended.
   func user(of lease: LeaseID) -> UInt32? { open[lease]?.call.peer.uid }
 
-  /// Reports to the engine whether a process performs the app's refreshes, if that has changed.
+  /// Tells the engine whether a process performs the app's refreshes, if that has changed.
   func reportServed(_ app: AppID) {
     let isServed = performer(of: app) != nil
     let isNew = isServed ? served.insert(app).inserted : served.remove(app) != nil
@@ -62,12 +62,12 @@ final class AttachedProcesses {
     core.handle(isServed ? .attached(app) : .detached(app))
   }
 
-  /// Does the same for all apps, after a new configuration.
+  /// Does so for all apps, after a new configuration.
   func reportAllServed() {
     for app in performers.keys.sorted() { reportServed(app) }
   }
 
-  /// Takes note that a process did not end a refresh in time; it gets no other refresh until it answers.
+  /// Notes that a process did not end a refresh in time; it gets no other refresh until it answers.
   func setLate(_ lease: LeaseID, of app: AppID, _ refresh: RefreshID, tokens: [String]) {
     guard let process = open[lease]?.call.peer.pid else { return }
     open[lease]?.lateToken = tokens.last
@@ -76,7 +76,7 @@ final class AttachedProcesses {
     reportServed(app)
   }
 
-  /// Gives refreshes again to a process that was late, if this is the token that it was late with.
+  /// Gives refreshes to a late process again, if it answers with the token of the refresh that it was late with.
   func setAlive(by token: String, _ peer: Peer) {
     let late = open.first { $1.lateToken == token && $1.call.peer.uid == peer.uid }
     guard let (lease, attachment) = late else { return }
@@ -120,7 +120,7 @@ final class AttachedProcesses {
 
   private func allowed(for app: AppID) -> [LeaseID] { performers[app]?.leases.filter(isAllowed) ?? [] }
 
-  /// Whether a process may still ask about its app: the file may have another owner than when it came, or be gone.
+  /// Whether a process may still ask about its app, whose file may have a new owner, or be gone.
   private func isAllowed(_ lease: LeaseID) -> Bool {
     guard let attachment = open[lease], let app = core.configuration[attachment.app] else { return false }
     return core.access.may(attachment.call.peer, about: app)

@@ -9,7 +9,7 @@ final class Audience {
   let watchers: Watchers
   let attached: AttachedProcesses
   let runCalls: RunCalls
-  /// The calls whose connections hold signals of an app.
+  /// The calls whose connections hold signals, by app.
   private var leases: [AppID: [LeaseID: LeaseCall]] = [:]
   private var lastLease: UInt64 = 0
   private unowned let core: DaemonCore
@@ -22,9 +22,9 @@ final class Audience {
     runCalls = RunCalls(core)
   }
 
-  /// Makes a change that may change the app's phase, and reports a new phase to the journal and the app's clients.
+  /// Performs a change that may change the app's phase, and reports a new phase to the journal and the app's clients.
   ///
-  /// `isSeen` says that a desktop shows it, and that nobody has signalled it.
+  /// `isSeen` says that a desktop shows the app, without a signal.
   func changePhase(of app: AppID, isSeen: Bool = false, _ change: () -> Void) {
     let before = core.engine.phase(of: app)
     change()
@@ -34,7 +34,7 @@ final class Audience {
     attached.report(after, of: app)
   }
 
-  /// Holds a signal for as long as the connection of its call is open.
+  /// Holds a signal until the connection of its call ends.
   func lease(_ signal: Signal, of app: AppID, _ call: LeaseCall) {
     let lease = makeLease()
     leases[app, default: [:]][lease] = call
@@ -46,7 +46,7 @@ final class Audience {
     changePhase(of: app) { core.handle(.leased(lease, app, signal)) }
   }
 
-  /// Attaches a process until its connection ends, and gives its lease, with which `onEnd` is called then.
+  /// Attaches a process until its connection ends, when `onEnd` is called; returns the lease.
   func attach(_ call: AttachedProcesses.AttachCall, to app: AppID, onEnd: @escaping (LeaseID) -> Void) -> LeaseID {
     let lease = makeLease()
     attached.add(call, lease, of: app)
@@ -63,7 +63,7 @@ final class Audience {
     return lease
   }
 
-  /// Sends those who hold a signal of the app a notice, if they may still ask about it.
+  /// Sends a notice to the clients that hold a signal of the app, if they may still ask about it.
   func notify(leasesOf app: AppID, _ notice: Wire.Notice) {
     guard let phase = core.engine.phase(of: app) else { return }
     for (_, call) in (leases[app] ?? [:]).sorted(by: { $0.key < $1.key }) where core.may(call.peer, about: app) {

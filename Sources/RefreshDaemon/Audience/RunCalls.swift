@@ -8,7 +8,7 @@ final class RunCalls {
 
   private struct WaitingCall {
     let call: RunCall
-    /// The refresh that was running already when the call came.
+    /// The refresh that was running when the call came.
     let before: RefreshID?
 
     var hasPayload: Bool { call.parameters.payload != nil }
@@ -19,9 +19,9 @@ final class RunCalls {
 
   init(_ core: DaemonCore) { self.core = core }
 
-  /// Has a call wait for the next refresh of an app, the one after `before` if that is running.
+  /// Keeps a call until the next refresh of an app; while `before` runs, until the refresh after it.
   ///
-  /// It waits for as long as its caller does: one that is gone, or wants no answer, is not kept.
+  /// Drops the call when its caller disconnects. Keeps no call of a caller that is gone or wants no answer.
   func wait(_ call: RunCall, for app: AppID, after before: RefreshID?) {
     guard !call.isOver, !call.isOneway else { return }
     call.onDisconnect("run") { self.drop(call.connection, app) }
@@ -29,10 +29,10 @@ final class RunCalls {
     core.handle(.awaited(app, true))
   }
 
-  /// Gives the calls that a refresh answers, and forgets them.
+  /// Takes the calls that a refresh answers.
   ///
-  /// A call that came while the refresh was being saved waits for the next one, and so does one with a payload if the
-  /// refresh has that of another call.
+  /// Two kinds of calls wait for the next refresh: a call that came while this refresh was being saved, and a call with a
+  /// payload if this refresh has the payload of another call.
   func claim(by refresh: RefreshID, of app: AppID) -> [RunCall] {
     var claimed: [RunCall] = []
     for waiting in end(app) {
@@ -47,7 +47,7 @@ final class RunCalls {
     return claimed
   }
 
-  /// Fails the calls that wait for a refresh of an app that will not start.
+  /// Fails the calls that wait for an app's refresh, which will not start.
   func giveUp(_ id: AppID, _ hold: Hold) {
     let app = id.description
     for waiting in end(id) {
@@ -60,7 +60,7 @@ final class RunCalls {
     for app in waiting.keys.sorted() { giveUp(app, hold) }
   }
 
-  /// Fails the calls for apps that have left the configuration, and those of callers who may no longer ask.
+  /// Fails calls for apps that have left the configuration, and calls of users who may no longer ask.
   func reconfigured() {
     for (app, calls) in waiting.sorted(by: { $0.key < $1.key }) {
       guard core.configuration[app] != nil else {
@@ -81,7 +81,7 @@ final class RunCalls {
     if rest.isEmpty { core.handle(.awaited(app, false)) }
   }
 
-  /// Gives the calls that wait for an app, which wait no more.
+  /// Takes out the calls that wait for an app.
   private func end(_ app: AppID) -> [WaitingCall] {
     guard let calls = waiting.removeValue(forKey: app) else { return [] }
     for waiting in calls { waiting.call.connection.cancelDisconnectAction("run") }

@@ -9,14 +9,14 @@ final class Watchers: DecisionFollower {
 
   private struct Watcher {
     let call: WatchCall
-    /// The apps whose events are sent; nil for all that the client may ask about.
+    /// The apps whose events are sent; nil for all apps that the client may ask about.
     let apps: Set<AppID>?
   }
 
   private unowned let core: DaemonCore
   private var open: [Int: Watcher] = [:]
   private var last = 0
-  /// The pause that was reported last; a pause also ends by itself.
+  /// The pause that was last reported; a pause may also end by itself.
   private var pause: Pause?
 
   init(_ core: DaemonCore) { self.core = core }
@@ -62,13 +62,13 @@ final class Watchers: DecisionFollower {
     case .attached(let id): send(Wire.WatchEvent(kind: .attached, atMicroseconds: at, app: id.description))
     case .detached(let id): send(Wire.WatchEvent(kind: .detached, atMicroseconds: at, app: id.description))
     case .pushed(let id, let push):
-      // A push that was merged into another has no change of its own.
+      // A push that was merged into another push has no change of its own.
       report(push: push.contentID, to: id, decision.pushes[push.id] == nil ? .merged : .queued)
     default: break
     }
   }
 
-  /// Reports a condition of an app's own to those who may know of the app.
+  /// Reports a condition of an app's own to the clients that may ask about the app.
   private func report(_ constraint: Constraint, _ state: Wire.Condition, of app: AppID, at: Int64) {
     send(
       Wire.WatchEvent(
@@ -76,7 +76,7 @@ final class Watchers: DecisionFollower {
     )
   }
 
-  /// Reports that an app is in another phase.
+  /// Reports that the phase of an app has changed.
   func report(_ phase: Phase, of app: AppID) {
     guard !open.isEmpty else { return }
     let at = core.wall(core.readClocks())
@@ -90,7 +90,7 @@ final class Watchers: DecisionFollower {
     send(Wire.WatchEvent(kind: .push, atMicroseconds: at, app: app.description, contentID: contentID, fate: fate))
   }
 
-  /// Reports how far a task of a refresh is.
+  /// Reports the progress of a task of a refresh.
   func report(progress text: String, of task: String, _ refresh: RefreshID, of app: AppID) {
     guard !open.isEmpty else { return }
     let at = core.wall(core.readClocks())
@@ -142,7 +142,7 @@ final class Watchers: DecisionFollower {
     }
   }
 
-  /// Sends each client the events that it asked for and may know.
+  /// Sends an event to each client that asked for it and may see it.
   private func send(_ event: Wire.WatchEvent) {
     let reply = ManagerInterface.Watch.Reply(event: event)
     for watcher in open.values where isWanted(event, by: watcher) { watcher.call.reply(reply, continues: true) }
@@ -156,7 +156,7 @@ final class Watchers: DecisionFollower {
 }
 
 extension Event {
-  /// The events of a call that changes several things, or this one.
+  /// The events of `several`, or any other event alone.
   fileprivate var parts: [Event] { if case .several(let events) = self { events } else { [self] } }
 }
 

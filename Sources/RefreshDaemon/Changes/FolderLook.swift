@@ -1,26 +1,26 @@
-/// The findings of a walk through a folder, whose directories are watched from then on.
+/// The result of a walk through a folder; the directories that it found are watched from then on.
 struct FolderLook: Sendable {
   /// A directory on the way to the folder.
   struct LookStep: Sendable {
     let watch: Int32
-    /// The entry whose change leads elsewhere; nil while only the directory itself can.
+    /// The entry whose change would lead elsewhere; nil if only the directory itself can change the way.
     let name: String?
   }
 
   /// A watched folder.
   struct Tree: Sendable {
-    /// The file system and the number of the directory there.
+    /// The device of the directory, and its inode number.
     let identity: [UInt64]
     /// The watch on the folder itself.
     let root: Int32
-    /// The watches on it and on the folders below it.
+    /// The watches on the folder and on the folders below it.
     var watches: Set<Int32>
-    /// When something changed last in the directories that were not watched before, in microseconds of the wall clock; nil if
-    /// all were.
+    /// The last change in directories that were not watched before, in microseconds of the wall clock; nil if all were
+    /// watched.
     var newest: Int64?
-    /// Why it is not watched wholly, or what is not seen there.
+    /// Why the folder is not watched completely.
     var problem: String?
-    /// Whether a bound ended the walk, so that a later one may get further.
+    /// Whether a bound ended the walk, so that a later walk may get further.
     var isCut = false
   }
 
@@ -31,11 +31,11 @@ struct FolderLook: Sendable {
   }
 
   var steps: [LookStep] = []
-  /// Whether a directory on the way is not watched in which another entry would lead elsewhere.
+  /// Whether a directory on the way is not watched, although a change of an entry there would lead elsewhere.
   var hasGap = false
   var found: Found
 
-  /// All watches, and what each is for.
+  /// All watches with their purposes.
   var watches: [(watch: Int32, purpose: WatchTable.Purpose)] {
     var watches = steps.map { (watch: $0.watch, purpose: WatchTable.Purpose.step($0.name)) }
     guard case .tree(let tree) = found else { return watches }

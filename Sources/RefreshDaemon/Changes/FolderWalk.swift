@@ -5,28 +5,28 @@ import RefreshEngine
 import Synchronization
 import Systemd
 
-/// A walk through a folder as its owner may go, which watches it and the folders below it.
+/// A walk through a folder with the rights of its owner; watches it and the folders below it.
 ///
-/// It may block for as long as a disk or a server does, so it is for a thread of its own.
+/// It may block as long as a disk or a server does, so it runs on a thread of its own.
 struct FolderWalk {
   /// The folder to walk through, and the bounds.
   struct WalkOrder: Sendable {
     let path: String
     let owner: Owner
     let queue: InotifyQueue
-    /// The most directories to watch beside those of other folders, those on the way included.
+    /// The most directories to watch, including directories on the way, besides the watches of other folders.
     let room: Int
     /// The watches of other folders, which take no room.
     let held: Set<Int32>
-    /// The watches that the folder and those below it had before, if it is the same folder still.
+    /// The earlier watches of the folder and of the folders below it, if it is the same folder.
     let known: Set<Int32>
     /// The directory of the daemon's own files, which it writes all the time.
     let stateDirectory: String
-    /// Set when nobody waits for the walk any more.
+    /// Tells the walk to stop, because its caller gave up.
     let isGivenUp: GivenUp
   }
 
-  /// Whether nobody waits for a walk any more, so that it must watch nothing more.
+  /// Whether the caller has given up a walk, which then must watch nothing more.
   final class GivenUp: Sendable {
     private let flag = Atomic(false)
 
@@ -38,22 +38,22 @@ struct FolderWalk {
   /// A directory that is being read.
   private struct Level {
     let directory: WalkedDirectory
-    /// Whether it was not watched before, so that what is in it may have changed unseen.
+    /// Whether it was not watched before, so that something in it may have changed unseen.
     let isNew: Bool
   }
 
-  /// The entries between two looks at the clock.
+  /// How many entries are read between two readings of the clock.
   private static let stride = 256
 
   private let order: WalkOrder
   private let bounds: TreeWalk.WalkBounds
   private let view: OwnersView
-  /// The file system and the number of the daemon's own directory.
+  /// The device and inode number of the daemon's own directory.
   private let own: [UInt64]?
   private var entries = 0
   /// The watches that take room.
   private var taken: Set<Int32> = []
-  /// Times ahead of this are wrong, in microseconds of the wall clock; read anew when one is.
+  /// The present, in microseconds of the wall clock: later times of files are wrong; read anew when a file has one.
   private var now = EventLoop.wallMicroseconds()
 
   /// Walks through a folder.
@@ -76,7 +76,7 @@ struct FolderWalk {
       let place = try OwnersPath.open(order.path, view) { step in
         if Self.identity(of: step.directory.status) == own { isOwn = true }
         let events = InotifyQueue.itself | (step.isLoose ? InotifyQueue.entries : 0)
-        // A user's daemon may not watch each directory that its user may pass through.
+        // A user's daemon may not watch each directory that its user may traverse.
         guard taken.count < order.room, !order.isGivenUp.isSet,
           let watch = order.queue.add(step.directory.descriptor, for: events)
         else { return look.hasGap = look.hasGap || step.isLoose }
@@ -99,7 +99,7 @@ struct FolderWalk {
     return .tree(try watch(place))
   }
 
-  /// Watches a folder and all below it on its file system.
+  /// Watches a folder and the folders below it on its file system.
   private mutating func watch(_ place: OpenEntry) throws(NoLook) -> FolderLook.Tree {
     guard let first = WalkedDirectory(".", in: place.descriptor, StableHash()) else { throw NoLook(errno: errno) }
     guard taken.count < order.room else { throw NoLook(Self.full) }
@@ -128,7 +128,7 @@ struct FolderWalk {
       guard taken.count < order.room else { return cut(tree, Self.full) }
       guard let watch = order.queue.add(below.descriptor, for: InotifyQueue.contents) else {
         let code = errno
-        // It was removed in the meantime, or the kernel knows better what its user may.
+        // It was removed meanwhile, or the kernel denies the user.
         if code == ENOENT || code == EACCES { continue }
         return cut(tree, Self.reason(code))
       }
@@ -146,7 +146,7 @@ struct FolderWalk {
     return tree
   }
 
-  /// Looks at an entry, and gives it to be watched if it is a directory that the owner may list.
+  /// Examines an entry, and adds it to the directories to watch if the owner may list it.
   private mutating func look(
     at entry: WalkedDirectory.Child, in level: Level, of first: WalkedDirectory, _ tree: inout FolderLook.Tree
   ) -> WalkedDirectory? {
@@ -163,12 +163,12 @@ struct FolderWalk {
     return WalkedDirectory(entry.name, in: directory.descriptor, directory.prefix)
   }
 
-  /// When an entry changed last, in microseconds of the wall clock.
+  /// The last change of an entry, in microseconds of the wall clock.
   ///
-  /// The time of the inode counts too, because programs that copy files give them the times of others.
+  /// The time of the inode counts too, because programs that copy files keep the times of the originals.
   private mutating func time(_ status: stat) -> Int64 {
     let times = [status.st_mtim, status.st_ctim].map { Int64($0.tv_sec) * 1_000_000 + Int64($0.tv_nsec) / 1000 }
-    // It may have changed during the walk, too.
+    // It may have changed during the walk.
     if times.contains(where: { $0 > now }) { now = EventLoop.wallMicroseconds() }
     return times.filter { $0 <= now }.max() ?? 0
   }
@@ -177,7 +177,7 @@ struct FolderWalk {
 
   private static func identity(of status: stat) -> [UInt64] { [UInt64(status.st_dev), UInt64(status.st_ino)] }
 
-  /// A folder that is watched in part: at the first look, what nobody has looked at may be new.
+  /// A partly watched folder: at the first look, changes where the walk did not get may be new.
   private func cut(_ tree: FolderLook.Tree, _ problem: String, mayImprove: Bool = true) -> FolderLook.Tree {
     var tree = tree
     tree.problem = problem
@@ -195,19 +195,19 @@ struct FolderWalk {
       : SystemCallError.text(of: code)
   }
 
-  /// The changes on a folder's file system that the kernel does not tell, in words; nil if it tells all.
+  /// The changes that the kernel does not report on a folder's file system, in words; nil if it reports all.
   private static func blindness(of descriptor: Int32) -> String? {
     let type = linux_file_system(descriptor)
     if let name = remote[type] { return "it is on \(name), and what other machines change there is not seen" }
     return silent[type].map { "it is on \($0), where the kernel tells of no changes" }
   }
 
-  /// File systems whose files change elsewhere, by the numbers of statfs(2).
+  /// File systems whose files other machines change, by their numbers in statfs(2).
   private static let remote: [UInt32: String] = [
     0x6969: "nfs", 0x517b: "smb", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p", 0x5346_414f: "afs",
     0x00c3_6400: "ceph", 0x6573_5546: "fuse",
   ]
-  /// File systems that the kernel makes up as they are read.
+  /// File systems whose files the kernel generates on each read.
   private static let silent: [UInt32: String] = [
     0x9fa0: "proc", 0x6265_6572: "sysfs", 0x0027_e0eb: "cgroup", 0x6367_7270: "cgroup2", 0x6462_6720: "debugfs",
   ]

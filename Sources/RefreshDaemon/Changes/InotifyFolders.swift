@@ -5,7 +5,7 @@ import Systemd
 
 /// Watches folders of apps by inotify(7), with an instance and bounds for each user.
 ///
-/// At rest it wakes nobody: no timer runs, and a directory in which nothing happens has no event.
+/// It wakes nobody at rest: no timer runs, and a quiet directory has no events.
 final class InotifyFolders: FolderWatch {
   var onChange: ([WatchedFolder]) -> Void = { _ in }
   var onState: (WatchedFolder, WatchedState) -> Void = { _, _ in }
@@ -18,7 +18,7 @@ final class InotifyFolders: FolderWatch {
   private var users: [UInt32: OwnerFolders] = [:]
   private var mounts: MountTable?
   private var points: Set<String> = []
-  /// The problems of folders of users who have no instance.
+  /// The problems of folders whose users have no instance.
   private var refused: [WatchedFolder: String] = [:]
   private let stateDirectory: String
   private var wanted: [UInt32: [WatchedFolder]] = [:]
@@ -27,7 +27,7 @@ final class InotifyFolders: FolderWatch {
 
   /// Makes a watch on no folders.
   ///
-  /// - Parameter stateDirectory: the directory of the daemon's own files, in which nothing is a change.
+  /// - Parameter stateDirectory: the directory of the daemon's own files, where nothing counts as a change.
   init(on loop: EventLoop, stateDirectory: String, mountTable: String = "/proc/self/mountinfo") {
     (self.loop, self.stateDirectory, self.mountTable) = (loop, stateDirectory, mountTable)
   }
@@ -44,7 +44,7 @@ final class InotifyFolders: FolderWatch {
     serve(wanted.keys.sorted())
   }
 
-  /// Has folders of users watched; of those who cannot have an instance now, later again.
+  /// Watches the folders of users; retries later for users who cannot have an instance now.
   private func serve(_ owners: [UInt32]) {
     for user in owners {
       let folders = wanted[user] ?? []
@@ -111,7 +111,7 @@ final class InotifyFolders: FolderWatch {
     return new
   }
 
-  /// Has the folders looked at anew that other file systems may lie over now.
+  /// Walks again through the folders that a changed mount may cover.
   private func mountsChanged() {
     guard let mounts else { return }
     let changed = points.symmetricDifference(mounts.points)

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// An instance of inotify(7): directories that are watched, and what happens in them.
+/// An instance of inotify(7): watched directories and their events.
 ///
-/// Threads that walk through folders add watches; all else is for the loop. The last of them closes the instance, so that a
-/// thread that hangs cannot add a watch to another one.
+/// Walking threads add watches; the event loop does the rest. The last owner closes the instance, so that a hanging thread
+/// cannot add a watch to a later instance.
 final class InotifyQueue: Sendable {
-  /// An event, until the next one is read.
+  /// An event, valid until the next is read.
   struct InotifyEvent {
     /// The watch; -1 when events were lost.
     let watch: Int32
@@ -16,20 +16,20 @@ final class InotifyQueue: Sendable {
 
     func has(_ bits: Int32) -> Bool { mask & bits != 0 }
 
-    /// Whether it is about the entry of that name.
+    /// Whether the event is about the entry with that name.
     func isAbout(_ entry: String) -> Bool { name.prefix { $0 != 0 }.elementsEqual(entry.utf8) }
   }
 
   /// Events of a folder's contents: entries that are made, written, moved or removed.
   ///
-  /// Openings and changes of attributes are left out, because programs that index files cause them all the time.
+  /// Openings and changes of attributes are left out, because indexing programs cause them all the time.
   static let contents = IN_CREATE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
-  /// Events of a directory itself: another one may have its path.
+  /// Events of a directory itself, after which another directory may have its path.
   static let itself = IN_MOVE_SELF | IN_DELETE_SELF
-  /// Events of the entry that a symbolic link, or nothing yet, stands for.
+  /// Events of an entry that is a symbolic link, or does not exist yet.
   static let entries = IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
 
-  /// The most bytes of events that are read at once: a full queue of the kernel's default, of names of usual length.
+  /// The most bytes of events to read at once: a full queue of the kernel's default size, with names of usual length.
   private static let mostBytes = 1 << 20
   private static let blockBytes = 1 << 16
 
@@ -42,9 +42,9 @@ final class InotifyQueue: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Watches an open directory, also for what it was watched for before.
+  /// Watches an open directory, and keeps the events that it is watched for already.
   ///
-  /// - Returns: the number of the watch, the same as before for the same directory; nil, with `errno`, if that fails.
+  /// - Returns: the number of the watch, always the same for a directory; nil, with `errno`, if that fails.
   func add(_ directory: Int32, for events: Int32) -> Int32? {
     let watch = inotify_add_watch(
       descriptor, "/proc/self/fd/\(directory)", UInt32(events | IN_ONLYDIR | IN_MASK_ADD))
@@ -53,7 +53,7 @@ final class InotifyQueue: Sendable {
 
   func remove(_ watch: Int32) { inotify_rm_watch(descriptor, watch) }
 
-  /// Reads what has happened.
+  /// Reads the waiting events.
   func read(_ body: (InotifyEvent) -> Void) {
     let head = MemoryLayout<inotify_event>.size
     withUnsafeTemporaryAllocation(byteCount: Self.blockBytes, alignment: 8) { block in

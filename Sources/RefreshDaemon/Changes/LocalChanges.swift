@@ -2,15 +2,15 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-/// Tells the engine of changes in the folders that apps' files have watched.
+/// Tells the engine of changes in the folders that apps' files watch.
 final class LocalChanges: DecisionFollower {
   private unowned let core: DaemonCore
   private let folders: (any FolderWatch)?
   private let journal: DaemonJournal
   private let lastRefreshes: LastRefreshes
-  /// The users of the apps that have watched folders, by app.
+  /// The users of the apps with watched folders.
   private var users: [AppID: UInt32] = [:]
-  /// The problems that the journal has.
+  /// The problems that were written to the journal.
   private var troubles: [WatchedFolder: String] = [:]
 
   init(_ core: DaemonCore, _ ports: Ports, _ lastRefreshes: LastRefreshes) {
@@ -23,8 +23,8 @@ final class LocalChanges: DecisionFollower {
     folders?.seenUntil = { [unowned self] in seenUntil($0) }
   }
 
-  /// Watches the folders of the configuration in force, once the last refreshes are known: what is newer has changed while
-  /// no daemon was there.
+  /// Watches the folders of the configuration in force, once the last refreshes are known: later changes happened while no
+  /// daemon ran.
   func reconfigured() {
     users = [:]
     for app in core.configuration.apps where !app.policy.watch.isEmpty { users[app.id] = app.owner.uid }
@@ -41,7 +41,7 @@ final class LocalChanges: DecisionFollower {
     let ended = Set(decision.ended.map(\.app).filter { users[$0] != nil })
     guard !ended.isEmpty else { return }
     let owners = Set(ended.compactMap { users[$0] })
-    // The last writes of a refresh are its own work, and what comes after them is none.
+    // The last writes of a refresh are its own work; later writes are not.
     core.scheduler.soon { [self] in for user in owners.sorted() { folders?.drain(user, passingOver: ended) } }
   }
 
@@ -60,8 +60,9 @@ final class LocalChanges: DecisionFollower {
     if events.count == 1 { core.handle(events[0]) } else if !events.isEmpty { core.handle(.several(events)) }
   }
 
-  /// Until when an app has seen its folders: a little after the end of its last refresh, of which a service manager tells by
-  /// the run time only; in microseconds of the wall clock.
+  /// The wall time, in microseconds, up to which an app has seen its folders: a little after its last refresh.
+  ///
+  /// The margin covers the app's last writes.
   private func seenUntil(_ app: AppID) -> Int64 {
     let state = core.engine.state(of: app)
     if state?.running != nil { return .max }

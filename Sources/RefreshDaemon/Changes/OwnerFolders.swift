@@ -6,43 +6,42 @@ import Systemd
 
 /// The watched folders of one user's apps.
 ///
-/// Each folder is walked through on a thread, which watches the directories that it finds there and on the way. A change of
-/// the tree, such as a new folder, has it walked through again, at growing distances while such changes go on.
+/// A thread walks through each folder, and watches the directories there and on the way. A change of the tree, such as a
+/// new folder, causes another walk, at growing distances while such changes go on.
 final class OwnerFolders {
-  /// The most directories that are watched for one user; the kernel's own bound is 8,192 at least by default, for all users
-  /// of one daemon.
+  /// The most directories to watch for one user; by default the kernel allows at least 8,192 for all users of one daemon.
   static let most = 4096
   /// How long events are gathered between two reads, in microseconds.
   private static let pause: Int64 = 1_000_000
-  /// How long after the event the tree is walked through again, at least.
+  /// The least time between an event and a new walk, in microseconds.
   private static let walkPause: Int64 = 1_000_000
-  /// How many times as long as it took a walk rests, and the longest rest.
+  /// How many times its own duration a walk rests, and the longest rest in microseconds.
   private static let rest: (times: Int64, longest: Int64) = (20, 300_000_000)
-  /// Tries of a folder that cannot be watched: 1 min, doubled up to 1 h.
+  /// The back-off for a folder that cannot be watched: 1 min, doubled up to 1 h.
   static let retries = BackOff(first: .minutes(1), longest: .hours(1), mostFailures: 7)
-  /// The most watches that are remembered of walks that have not answered.
+  /// The most unknown watches with events to remember during a walk.
   private static let mostEarly = 2 * most
 
-  /// A folder and what is known of it.
+  /// A folder and its state.
   private struct Root {
     let folder: WatchedFolder
     var state = WatchedState()
-    /// The directory that was found; nil while none is watched.
+    /// The device and inode number of the watched directory; nil while none is watched.
     var identity: [UInt64]?
-    /// When it is walked through next, boot clock, in microseconds; nil while nothing asks for it.
+    /// The next walk, boot clock, in microseconds; nil while none is needed.
     var walkAt: Int64? = 0
-    /// Not before this, boot clock, in microseconds.
+    /// The earliest next walk, boot clock, in microseconds.
     var restsUntil: Int64 = 0
     var failures: Int32 = 0
-    /// Whether another file system may lie there since the last walk: what is there then is no change by itself.
+    /// Whether a mount has changed there since the last walk, so that new contents are no change by themselves.
     var isMounted = true
-    /// Whether a bound ended the last walk, so that a later one may get further.
+    /// Whether a bound ended the last walk, so that a later walk may get further.
     var isCut = false
-    /// Whether a link is on the way, so that mounts elsewhere matter too.
+    /// Whether a symbolic link is on the way, so that mounts elsewhere matter too.
     var hasLooseStep = false
   }
 
-  /// A walk that has not answered.
+  /// A walk without an answer yet.
   private struct WalkUnderWay {
     let root: Int
     let isGivenUp: FolderWalk.GivenUp
@@ -64,10 +63,10 @@ final class OwnerFolders {
   private var lastRoot = 0
   private var table = WatchTable()
   private var walk: WalkUnderWay?
-  /// Unknown watches that had events while a walk was under way, which may have made them; with the time at which the last was
-  /// read, in microseconds of the wall clock.
+  /// Unknown watches with events during a walk, which may have made them, and the time of each last event in microseconds
+  /// of the wall clock.
   private var early: [Int32: Int64] = [:]
-  /// Watches that nothing needs, to be removed when the walk that may need them has answered.
+  /// Unneeded watches, to be removed after a walk that may need them.
   private var unused: [Int32] = []
 
   init(on loop: EventLoop, _ looks: OwnersLooks<FolderLook>, stateDirectory: String) throws {
@@ -94,7 +93,7 @@ final class OwnerFolders {
       roots[id] = nil
       numbers[root.folder] = nil
     }
-    // There may be room for the rest of the others now.
+    // There may be room now for the rest of the other folders.
     if roots.count < before { for (id, root) in roots where root.isCut { wantWalk(id) } }
     for folder in folders where numbers[folder] == nil {
       lastRoot += 1
@@ -106,7 +105,7 @@ final class OwnerFolders {
 
   func state(of folder: WatchedFolder) -> WatchedState? { numbers[folder].flatMap { roots[$0]?.state } }
 
-  /// Has the folders walked through that lie on or below changed mount points.
+  /// Walks again through the folders that lie on or below changed mount points.
   func mountsChanged(at points: Set<String>) {
     for (id, root) in roots {
       let path = root.folder.path
@@ -119,7 +118,7 @@ final class OwnerFolders {
     walkNext()
   }
 
-  /// Reports now what has changed, but in folders of some apps.
+  /// Reports the changes now, except in folders of some apps.
   func drain(passingOver apps: Set<AppID> = []) {
     var changed: Set<Int> = []
     queue.read { handle($0, &changed) }
@@ -140,7 +139,7 @@ final class OwnerFolders {
       return
     }
     if event.has(IN_IGNORED) {
-      // The directory is gone, or its file system; a folder itself is looked for again.
+      // The directory or its file system is gone; a folder itself is searched again.
       for id in table.forget(event.watch) { wantWalk(id) }
       return
     }
@@ -162,7 +161,7 @@ final class OwnerFolders {
     switch purpose {
     case .root, .below:
       if event.has(InotifyQueue.contents) { changed.insert(id) }
-      // Also a folder that is moved away: what happens in it counts no more.
+      // A folder that moved away needs a walk too, which removes its watch.
       let isOfFolder = event.has(IN_ISDIR) && event.has(IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO)
       let isOfRoot = purpose == .root && event.has(InotifyQueue.itself | IN_UNMOUNT)
       if isOfFolder || isOfRoot { wantWalk(id) }
@@ -183,7 +182,7 @@ final class OwnerFolders {
     roots[id]?.walkAt = min(root.walkAt ?? at, at)
   }
 
-  /// Begins the walk whose time has come, or has the loop wake up for the next one.
+  /// Begins the walk that is due, or wakes up for the next.
   private func walkNext() {
     guard walk == nil else { return }
     var next: (at: Int64, id: Int)?
@@ -220,13 +219,13 @@ final class OwnerFolders {
     if let root = roots[id] {
       note(look, of: id, root, took: EventLoop.bootMicroseconds() - ended.beganAt)
     } else {
-      // Nobody wants the folder any more.
+      // The folder is no longer wanted.
       unused += look.watches.map(\.watch)
     }
     var changed: Set<Int> = []
     for (watch, time) in early {
       for (id, purposes) in table[watch] ?? [:] where purposes.contains(where: \.isOfTree) {
-        // A refresh that has ended meanwhile may have written there: that is its own work.
+        // A refresh that has ended meanwhile may have written there: its own work is no change.
         if let root = roots[id], time > seenUntil(root.folder.app) { changed.insert(id) }
       }
     }
@@ -238,12 +237,12 @@ final class OwnerFolders {
     walkNext()
   }
 
-  /// Takes what a walk has found.
+  /// Applies the result of a walk.
   private func note(_ found: FolderLook, of id: Int, _ before: Root, took: Int64) {
     var (root, look) = (before, found)
     let now = EventLoop.bootMicroseconds()
     root.restsUntil = now + min(Self.rest.longest, max(Self.walkPause, took * Self.rest.times))
-    // An event that has come in the meantime is for a later walk.
+    // A meanwhile event is for a later walk.
     root.walkAt = root.walkAt.map { max($0, root.restsUntil) }
     let isLate = look.watches.isEmpty
     if case .tree(var tree) = look.found, tree.isCut, tree.identity == root.identity {
@@ -257,12 +256,12 @@ final class OwnerFolders {
     switch look.found {
     case .tree(let tree):
       isChange = tree.newest.map { $0 > seenUntil(root.folder.app) } ?? false
-      // The folder was replaced by another one, whatever the times there are.
+      // Another folder has taken its place, whatever the times say.
       if root.identity != nil, root.identity != tree.identity, !root.isMounted { isChange = true }
       root.identity = tree.identity
       root.state = WatchedState(folders: tree.watches.count, problem: tree.problem)
       (root.isCut, mayImprove) = (tree.isCut, tree.isCut)
-      // Something may have changed where the walk did not get; that is told once.
+      // Something may have changed where the walk did not get: that is reported once.
       if tree.isCut, !before.isCut, EventLoop.wallMicroseconds() > seenUntil(root.folder.app) { isChange = true }
     case .missing(let reason):
       root.isCut = false
@@ -286,7 +285,7 @@ final class OwnerFolders {
     if isChange { onChange([root.folder]) }
   }
 
-  /// Has the kernel end watches that nothing needs; not while a walk may need them.
+  /// Removes unneeded watches; after a walk that may need them.
   private func release(_ watches: [Int32]) {
     guard walk == nil else { return unused += watches }
     for watch in watches where table[watch] == nil { queue.remove(watch) }

@@ -1,6 +1,6 @@
-/// The watches of one user: what each of them is for.
+/// The watches of one user, each with its purposes.
 ///
-/// A directory has one watch only, and may be below several folders, or on the way to others.
+/// A directory has one watch only. It may be below several folders, or on the way to others.
 struct WatchTable {
   /// The purpose of a watch for a folder.
   enum Purpose: Hashable {
@@ -8,10 +8,10 @@ struct WatchTable {
     case root
     /// It is below the folder.
     case below
-    /// It is on the way there; a change of the entry leads elsewhere, if one is named.
+    /// It is on the way to the folder; a change of the named entry, if any, would lead elsewhere.
     case step(String?)
 
-    /// Whether events of its entries are changes of the folder.
+    /// Whether events of its entries are changes in the folder.
     var isOfTree: Bool { self == .root || self == .below }
   }
 
@@ -19,20 +19,20 @@ struct WatchTable {
   private var uses: [Int32: [Int: [Purpose]]] = [:]
   private var watches: [Int: Set<Int32>] = [:]
 
-  /// The purposes of a watch, by the number of the folder; nil for an unknown one.
+  /// The purposes of a watch, by the number of the folder; nil for an unknown watch.
   subscript(watch: Int32) -> [Int: [Purpose]]? { uses[watch] }
 
-  /// The watches on a folder and those below it.
+  /// The watches on a folder and on the folders below it.
   func tree(of folder: Int) -> Set<Int32> {
     (watches[folder] ?? []).filter { uses[$0]?[folder]?.contains(where: \.isOfTree) ?? false }
   }
 
-  /// The watches of all folders but one, those on the way included.
+  /// The watches of all other folders, including directories on the way.
   func watches(besides folder: Int) -> Set<Int32> {
     Set(uses.filter { $0.value.contains { $0.key != folder } }.keys)
   }
 
-  /// The watches of a folder that a walk has not reached, as far as a bound of all watches leaves room for them.
+  /// The watches of a folder that a walk has not reached, as far as the bound of all watches has room.
   func rest(of folder: Int, beside reached: [Int32], most: Int) -> [Int32] {
     let held = watches(besides: folder)
     var room = most - held.union(reached).count
@@ -43,7 +43,7 @@ struct WatchTable {
     }
   }
 
-  /// Sets what is watched for a folder, and gives the watches that nothing needs any more.
+  /// Sets the watches of a folder, and returns the watches that nothing needs any more.
   mutating func set(_ folder: Int, _ new: [(watch: Int32, purpose: Purpose)]) -> [Int32] {
     let before = watches.removeValue(forKey: folder) ?? []
     for watch in before { uses[watch]?[folder] = nil }
@@ -54,7 +54,7 @@ struct WatchTable {
     return unused.sorted()
   }
 
-  /// Forgets a watch that the kernel has ended, and gives the folders that it was more than a part of.
+  /// Forgets a watch that the kernel has ended; returns the folders for which it was more than a folder below.
   mutating func forget(_ watch: Int32) -> [Int] {
     let ended = uses.removeValue(forKey: watch) ?? [:]
     for folder in ended.keys { watches[folder]?.remove(watch) }

@@ -15,29 +15,29 @@ struct CommandParts {
   /// Whether no command is left, apart from those that no signal ends.
   var isEmpty: Bool { notify.isEmpty && questions.isEmpty && pings.isEmpty }
 
-  /// Has something called when a command counts no more, because no signal ends it.
+  /// Sets the handler for a command that SIGKILL does not end.
   func onGivenUp(_ call: @escaping () -> Void) {
     (notify.onGivenUp, questions.onGivenUp, pings.onGivenUp) = (call, call, call)
   }
 
-  /// Takes a line that a command printed; false if the task is none of theirs.
+  /// Passes on a line that a command printed; false if no command has the task.
   func receive(_ line: String, of key: TaskKey) -> Bool {
     notify.receive(line, of: key) || questions.receive(line, of: key) || pings.receive(line, of: key)
   }
 
-  /// Handles the end of a command; false if the task is none of theirs.
+  /// Handles the end of a command; false if no command has the task.
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
     notify.end(key, end) || questions.end(key, end) || pings.end(key, end)
   }
 
-  /// Ends all commands, because the daemon stops: a notify command may be in the middle of its work, and gets a grace.
+  /// Ends all commands, because the daemon stops; a notify command may be at work, and gets a grace.
   func endAll() {
     notify.endAll()
     questions.killAll()
     pings.killAll()
   }
 
-  /// Kills all commands, because the daemon is to stop at once.
+  /// Kills all commands, because the daemon must stop at once.
   func killAll() {
     notify.killAll()
     questions.killAll()

@@ -1,23 +1,22 @@
 import RefreshEngine
 import Systemd
 
-/// Commands that run for apps beside their refreshes, few of each user's apps at once; the others wait for their turn.
+/// Commands that run for apps besides their refreshes, a few at once for each user; the others queue.
 ///
-/// Each is bounded in time: at its deadline it is asked to end, and killed after a grace. A command that no signal ends
-/// gives its turn to the next one. The part of the daemon that has the commands is told of each end by its handlers,
-/// set once.
+/// A command gets SIGTERM at its deadline and SIGKILL after a grace. A command that outlives SIGKILL gives its turn to the
+/// next. The owner of the commands sets a handler for each event once.
 final class CommandTurns<Purpose> {
   struct TurnBounds {
-    /// How long a command may take before it is asked to end.
+    /// How long a command may take before SIGTERM.
     let deadline: Duration
-    /// How many commands of the apps of one user run at once.
+    /// How many commands of one user's apps run at once.
     let mostOfUser: Int
-    /// How many commands of the apps of one user may wait, and more are not taken; nil where that part bounds them
-    /// itself.
+    /// How many commands of one user's apps may queue before more are refused; nil if the owner of the commands bounds
+    /// them.
     var mostWaiting: Int?
   }
 
-  /// A command that waits for its turn.
+  /// A queued command.
   struct QueuedCommand {
     let purpose: Purpose
     let launch: TaskLaunch
@@ -29,12 +28,12 @@ final class CommandTurns<Purpose> {
     let purpose: Purpose
     let app: AppID
     let owner: UInt32
-    /// The last line with any text that it printed; empty for none.
+    /// The last printed line with any text; empty for none.
     fileprivate(set) var lastLine = ""
     fileprivate let timer: any WakeTimer
     fileprivate var ending = TerminationSequence(grace: TerminationSequence.shortGrace)
 
-    /// Whether it has taken longer than its deadline.
+    /// Whether its deadline has passed.
     var isLate: Bool { ending.isBegun }
     /// Whether it outlived SIGKILL.
     var isGivenUp: Bool { ending.isGivenUp }
@@ -44,14 +43,14 @@ final class CommandTurns<Purpose> {
   private let launcher: any Launcher
   private let bounds: TurnBounds
   private var running: [TaskKey: Running] = [:]
-  /// The commands that wait for their turn, by the user of their apps.
+  /// The queued commands, by the user of their apps.
   private var waiting: [UInt32: [QueuedCommand]] = [:]
 
-  /// Asked when the turn of a command has come: whether it is to run still; if not, it is dropped.
+  /// Asks whether a command whose turn has come must still run; if not, it is dropped.
   var mayStart: (QueuedCommand) -> Bool = { _ in true }
-  /// Called with a command that cannot be started, and the reason.
+  /// Called with a command that cannot be started, and with the reason.
   var onRefused: (QueuedCommand, String) -> Void = { _, _ in }
-  /// Called at the deadline of a command, which is asked to end.
+  /// Called at the deadline of a command, before SIGTERM.
   var onLate: (TaskKey, Running) -> Void = { _, _ in }
   /// Called when a command outlived SIGKILL.
   var onStuck: (Running) -> Void = { _ in }
@@ -63,13 +62,13 @@ final class CommandTurns<Purpose> {
     launcher = ports.launcher
   }
 
-  /// Whether no command is left, apart from those that no signal ends.
+  /// Whether no command is left, except commands that outlived SIGKILL.
   var isEmpty: Bool { running.values.allSatisfy(\.isGivenUp) }
 
   /// Whether a command of the app outlived SIGKILL.
   func isStuck(_ app: AppID) -> Bool { running.values.contains { $0.app == app && $0.isGivenUp } }
 
-  /// Has a command run when its turn comes; false if too many of its user wait.
+  /// Queues a command; false if too many commands of its user wait.
   ///
   /// - Parameter isAlone: whether it waits for the end of another command of its app.
   func add(_ purpose: Purpose, _ launch: TaskLaunch, isAlone: Bool = true) -> Bool {
@@ -80,7 +79,7 @@ final class CommandTurns<Purpose> {
     return true
   }
 
-  /// Takes the commands of a user's apps that match out of those that wait for their turn.
+  /// Removes and returns the matching queued commands of a user's apps.
   @discardableResult func removeWaiting(of user: UInt32, _ matches: (QueuedCommand) -> Bool) -> [QueuedCommand] {
     guard let queue = waiting[user] else { return [] }
     let kept = queue.filter { !matches($0) }
@@ -88,7 +87,7 @@ final class CommandTurns<Purpose> {
     return kept.count == queue.count ? [] : queue.filter(matches)
   }
 
-  /// Keeps a line that a command printed, and gives the command; nil if the task is none of these.
+  /// Keeps a line that a command printed, and returns the command; nil if no command has the task.
   func receive(_ line: String, of key: TaskKey) -> Running? {
     guard running[key] != nil else { return nil }
     if !line.allSatisfy(\.isWhitespace) { running[key]?.lastLine = line }
@@ -101,13 +100,13 @@ final class CommandTurns<Purpose> {
     for key in running.keys { launcher.kill(key) }
   }
 
-  /// Asks all commands to end, because the daemon stops, and kills them after their grace; none that waits starts.
+  /// Drops queued commands, because the daemon stops; ends the others by SIGTERM, and by SIGKILL after their grace.
   func endAll() {
     waiting = [:]
     for (key, command) in running where !command.ending.isBegun { takeStep(key) }
   }
 
-  /// Handles the end of a command; false if the task is none of these.
+  /// Handles the end of a command; false if no command has the task.
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
     guard let ended = running.removeValue(forKey: key) else { return false }
     ended.timer.cancel()
@@ -117,7 +116,7 @@ final class CommandTurns<Purpose> {
     return true
   }
 
-  /// Starts the commands of a user's apps whose turn has come; a command that no signal ends is in nobody's way.
+  /// Starts the commands of a user's apps whose turn has come; a command that outlived SIGKILL takes no turn.
   private func startWaiting(of user: UInt32) {
     while running.values.count(where: { $0.owner == user && !$0.isGivenUp }) < bounds.mostOfUser,
       let index = waiting[user]?.firstIndex(where: { !$0.isAlone || !isBusy($0.launch.app) }),
@@ -128,7 +127,7 @@ final class CommandTurns<Purpose> {
     }
   }
 
-  /// Whether the app of a command is configured still, with the owner that the command runs as.
+  /// Whether the command's app is still configured, with the owner that the command runs as.
   func isOfItsApp(_ command: QueuedCommand) -> Bool {
     core.configuration[command.launch.app]?.owner.uid == command.launch.owner.uid
   }
@@ -149,14 +148,14 @@ final class CommandTurns<Purpose> {
     launcher.start(launch)
   }
 
-  /// A command has taken too long: first it is asked to end, then it is killed.
+  /// Takes the next step against a late command: SIGTERM, then SIGKILL.
   private func boundPassed(_ key: TaskKey) {
     guard let command = running[key] else { return }
     if !command.isLate { onLate(key, command) }
     takeStep(key)
   }
 
-  /// Takes the next step of the end of a command.
+  /// Takes the next step in the end of a command.
   private func takeStep(_ key: TaskKey) {
     guard var command = running[key] else { return }
     let step = command.ending.beginOrAdvance(at: core.now)

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Systemd
 
-/// The answer of one source to the question for a fact.
+/// A source's answer to the question for a fact.
 enum ConditionAnswer<Fact: Hashable & Sendable>: Hashable, Sendable {
   /// No answer yet, and the source still has time.
   case awaited
@@ -46,7 +46,7 @@ enum ConditionAnswer<Fact: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// A source, by the name that people know, and its answer.
+/// A source, by its common name, with its answer.
 struct ConditionSource<Fact: Hashable & Sendable>: Hashable, Sendable {
   var name: String
   var answer: ConditionAnswer<Fact>
@@ -58,9 +58,9 @@ struct ConditionSource<Fact: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Reading {
-  /// The answer of the first source that knows; `sources` is in order of preference.
+  /// Takes the answer of the first source that knows; `sources` is in order of preference.
   ///
-  /// Nil while a source that comes before it has not answered yet. An absent source is no problem, a silent one is.
+  /// Nil while an earlier source has not answered yet. An absent source is no problem, a silent source is.
   init?(of sources: [ConditionSource<Value>]) {
     var problems: [String] = []
     for source in sources {

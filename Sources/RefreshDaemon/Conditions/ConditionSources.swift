@@ -3,7 +3,7 @@ import Systemd
 
 /// A fact about the machine that the daemon can watch.
 ///
-/// To add one, add a case here and the type that reads the fact to ``tracker``.
+/// To add a fact, add a case here and its reading type to ``tracker``.
 package enum ConditionNeed: String, Hashable, Sendable, CaseIterable {
   /// The network.
   case network
@@ -18,7 +18,7 @@ package enum ConditionNeed: String, Hashable, Sendable, CaseIterable {
   /// The users who are logged in.
   case sessions
 
-  /// The facts that a constraint depends on, apart from those that an app's file names.
+  /// The facts that a constraint depends on, without facts that an app's file names.
   static func needs(of constraint: Constraint) -> ConditionNeeds {
     switch constraint {
     case .network: [.network]
@@ -26,7 +26,7 @@ package enum ConditionNeed: String, Hashable, Sendable, CaseIterable {
     case .idle: [.idle]
     case .calm: [.pressure]
     case .mounted, .present: []
-    // A command that has said no is asked again when the network is another one.
+    // A command that said no is asked again when the network changes.
     case .reachable, .when: [.network]
     }
   }
@@ -49,9 +49,9 @@ package typealias ConditionNeeds = Set<ConditionNeed>
 
 /// Watches the facts about the machine that apps ask for.
 ///
-/// Reports only changes. Every first reading is there within ``Bus/patience`` of the start. If no source answers in that
-/// time, the value is nil, or comes from the next source, and the reading names the reason. The daemon always watches
-/// for sleep and shutdown, and any other fact only on request.
+/// Reports only changes. Every first reading comes within ``Bus/patience`` of the start. Without an answer in that time the
+/// value is nil, or the next source's, and the reading names the reason. The daemon always watches for sleep and shutdown,
+/// and other facts only on request.
 package final class ConditionSources {
   /// The user and the paths that the trackers read from.
   package struct Settings: Sendable {
@@ -100,7 +100,7 @@ package final class ConditionSources {
 
   /// Starts watching the facts in `needs`, and stops watching all others; may be called again.
   ///
-  /// A fact that is watched already is left alone. A fact that is known at once is reported before this returns. A fact
+  /// A fact that is watched already stays as it is. A fact that is known at once is reported before this returns. A fact
   /// that is no longer watched is reported as unknown. Throws when the loop has no room for a timer.
   ///
   /// - Parameter facts: the facts that apps' files name.

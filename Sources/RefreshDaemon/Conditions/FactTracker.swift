@@ -26,13 +26,13 @@ struct TrackerContext {
   let settings: ConditionSources.Settings
 }
 
-/// An ``Observed`` of any fact.
+/// Watches a fact of any type.
 protocol ObservedFact: AnyObject {
   /// The name and state of each source, down to the first that knows; the sources after it are not asked.
   var statuses: [(name: String, text: String)] { get }
 }
 
-/// A tracker whose readings are reported, each only once.
+/// Reports the readings of a tracker, each only once.
 final class Observed<Tracker: FactTracker>: ObservedFact {
   private let tracker: Tracker
   private let report: (Reading<Tracker.Fact>) -> Void
@@ -67,7 +67,7 @@ protocol AnswerSource: AnyObject {
   var answer: ConditionAnswer<Fact> { get }
 }
 
-/// A source that is watched only while a better source does not answer, so that its events do not wake the daemon.
+/// A source that is watched only while a better source is silent, so that its events do not wake the daemon.
 final class FallbackSource<Source: AnswerSource> {
   /// Called after every change of the source's answer.
   var onChange: () -> Void = {}

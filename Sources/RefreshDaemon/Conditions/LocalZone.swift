@@ -10,7 +10,7 @@ package final class LocalZone {
   static let renewal: Int64 = 30 * day
   private static let day: Int64 = 86_400_000_000
 
-  /// Called when the zone or the known changes of its offset are others than before.
+  /// Called when the zone, or the known changes of its offset, have changed.
   package var onZone: (Zone) -> Void = { _ in }
   /// The zone in force.
   package private(set) var zone: Zone
@@ -30,7 +30,7 @@ package final class LocalZone {
 
   deinit { timer?.cancel() }
 
-  /// Reads the zone again; call this when the wall clock was stepped, because the changes are those around now.
+  /// Reads the zone again; must be called after a step of the wall clock, because the known changes lie around it.
   package func look() {
     armRenewal()
     let before = zone

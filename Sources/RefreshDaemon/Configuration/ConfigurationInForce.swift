@@ -1,7 +1,7 @@
 import RefreshConfig
 import RefreshEngine
 
-/// The configuration in force, and the mistakes in the one that was to replace it.
+/// The configuration in force, and the mistakes of a configuration that was refused.
 struct ConfigurationInForce {
   /// The limits of all apps together.
   let limits: Limits
@@ -17,12 +17,12 @@ struct ConfigurationInForce {
   let namesPushSources: Bool
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
-  /// The mistakes in the files of the apps that are held since the start.
+  /// The mistakes in the files of held apps.
   private(set) var held: [Problem] = []
-  /// The mistakes for which the last reload was refused; empty when it was not.
+  /// The mistakes for which the last reload was refused; empty if it was not.
   var refused: [Problem] = []
 
-  /// No apps and default limits: the state of a daemon that has not opened yet.
+  /// Makes the configuration of a daemon that has not opened yet: no apps and default limits.
   init() {
     (limits, apps, sessions, launcher) = (Limits(), [], .none, .auto)
     (transfers, namesPushSources, sinceMicroseconds) = (TransferSettings(), false, 0)
@@ -41,7 +41,7 @@ struct ConfigurationInForce {
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }
 
-  /// The app of an id, by binary search: the list is in order, and a dictionary would cost as much again.
+  /// The app of an id, by binary search: a dictionary would take as much memory again.
   subscript(id: AppID) -> AppConfiguration? {
     let index = apps.partitioningIndex { $0.id >= id }
     return index < apps.count && apps[index].id == id ? apps[index] : nil
@@ -49,8 +49,8 @@ struct ConfigurationInForce {
 
   /// The mistakes that a reload must answer with.
   ///
-  /// Mistakes in the files of apps that are held already do not count, unless the reload would also hold a working app:
-  /// then all count.
+  /// Mistakes in files of apps that are already held do not count, unless the reload would also hold a working app: then
+  /// all count.
   func newMistakes(in newer: Configuration) -> [Problem] {
     let breaks = newer.apps.contains { app in
       app.policy.unusable != nil && (self[app.id].map { $0.policy.unusable == nil } ?? false)
@@ -60,7 +60,7 @@ struct ConfigurationInForce {
     return newer.held.filter { !files.contains($0.file) }
   }
 
-  /// A newer reading, plus the apps held here whose file still does not tell its app.
+  /// A newer reading, plus the apps held here whose files still do not name their app.
   func keepingHeld(in newer: Configuration) -> Configuration {
     let read = Set(newer.apps.lazy.filter { $0.policy.unusable == nil }.map(\.file))
     let files = Set(newer.unnamed.map(\.path))
@@ -68,10 +68,9 @@ struct ConfigurationInForce {
       apps.filter { $0.policy.unusable != nil && (files.contains($0.file) || read.contains($0.file)) }.map(\.id))
   }
 
-  /// This configuration with what a newer reading has of the files that have mistakes here; nil if that is no news.
+  /// This configuration with the newer reading of the files that have mistakes here; nil if nothing changed.
   ///
-  /// Nothing else of the newer reading counts: other files are for a reload. An app whose file is gone stays held, because
-  /// the file may come back.
+  /// Other files wait for a reload. An app whose file is gone stays held, because the file may come back.
   func withHeldFiles(of newer: Configuration) -> ConfigurationInForce? {
     let files = Set(held.map(\.file))
     var next = self
@@ -92,17 +91,17 @@ struct ConfigurationInForce {
     return next.apps == apps && next.held == held ? nil : next
   }
 
-  /// This configuration, with the apps that are as before in the memory that they have there.
+  /// This configuration, with unchanged apps in the memory of the earlier configuration.
   ///
-  /// A new reading lies among memory that is no longer needed, and would keep that memory from being given back. Texts that
-  /// are not ASCII may be equal to Swift and name different files, so the new ones count.
+  /// A new reading lies between unneeded blocks of memory, and would keep them from being given back. Texts that are not
+  /// ASCII may be equal in Swift and name different files, so their new values count.
   func keepingMemory(of before: ConfigurationInForce) -> ConfigurationInForce {
     var next = self
     next.apps = apps.map { app in before[app.id].flatMap { $0 == app && app.isASCII ? $0 : nil } ?? app }
     return next
   }
 
-  /// The event that puts it in force in the engine.
+  /// The event that puts the configuration in force in the engine.
   var event: Event {
     .configured(limits, Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.policy) }))
   }

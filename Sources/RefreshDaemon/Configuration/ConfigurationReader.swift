@@ -28,7 +28,7 @@ final class ConfigurationReader: ConfigurationFiles {
   private actor Worker {
     private let sources: ConfigurationSources
     private let reader: Reader
-    /// With the stack of a main thread: toml++ recurses into a file, one level for each dot of a key.
+    /// The stack of a main thread: toml++ recurses one level for each dot of a key.
     private nonisolated let executor = ThreadExecutor(name: "configuration", stackBytes: 8 << 20)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

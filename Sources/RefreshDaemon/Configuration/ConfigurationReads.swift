@@ -2,11 +2,11 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// Reads of the configuration that end in time: a folder that does not answer keeps no caller waiting.
+/// Bounded reads of the configuration: a silent folder keeps no caller waiting.
 final class ConfigurationReads {
-  /// How long a read may take; each file outside it, such as a program, has its own bound.
+  /// How long a read may take; each file outside the folders, such as a program, has its own bound.
   static let patience = Duration.seconds(30)
-  /// The most reads that are given up at a time, because each keeps a thread; no other begins then.
+  /// The most given-up reads at a time, because each keeps a thread; beyond it no other begins.
   private static let mostUnanswered = 2
 
   private let files: any ConfigurationFiles
@@ -23,7 +23,7 @@ final class ConfigurationReads {
     ask({ self.files.read(then: $0) }, { [self] in answer(.failure(ConfigurationError(silence))) }, then: answer)
   }
 
-  /// Answers with every mistake on disk, or with the one that the disk is silent.
+  /// Answers with every mistake on disk, or with the single mistake that the disk is silent.
   func problems(then answer: @escaping ([Problem]) -> Void) {
     ask({ self.files.problems(then: $0) }, { [self] in answer([silence]) }, then: answer)
   }

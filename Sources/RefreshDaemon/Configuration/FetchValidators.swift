@@ -2,18 +2,18 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-/// The validators of the URLs that apps have fetched, such as ETags, for the next fetch of each.
+/// The validators of the URLs that apps have fetched, such as ETags, for the next fetches.
 final class FetchValidators: SavedPart {
   private var remembered: [AppID: [String: Validator]]
-  /// The validators to be saved; nil for a URL to be forgotten.
+  /// The validators to save; nil for a URL to forget.
   private var changed: [AppID: [String: Validator?]] = [:]
 
   init(_ remembered: [AppID: [String: Validator]]) { self.remembered = remembered }
 
-  /// The validator that is remembered of a URL.
+  /// The remembered validator of a URL.
   func validator(of app: AppID, _ url: String) -> Validator? { remembered[app]?[url] }
 
-  /// Keeps a validator, or forgets the URL, with the next commit.
+  /// Remembers a validator, or forgets the URL for nil; saved with the next commit.
   func remember(_ validator: Validator?, of app: AppID, _ url: String) {
     remembered[app, default: [:]][url] = validator
     if remembered[app]?.isEmpty == true { remembered[app] = nil }
@@ -22,7 +22,7 @@ final class FetchValidators: SavedPart {
 
   /// Forgets the URLs that no app's file names any more.
   func forgetAll(except configuration: ConfigurationInForce) {
-    // The URLs of a held app are not known; what is known of them is for its return.
+    // The URLs of a held app are unknown; their validators wait for its return.
     for (app, urls) in remembered where configuration[app]?.policy.unusable == nil {
       let named = Set(configuration[app]?.commands.compactMap(\.fetch?.url) ?? [])
       for url in urls.keys where !named.contains(url) { remember(nil, of: app, url) }

@@ -2,18 +2,18 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// Looks again at the files of apps that are held for a mistake: a home may be mounted, or a user known, by now.
+/// Reads the files of held apps again: a home may be mounted by now, or a user known.
 ///
-/// Nothing tells of such a change, so the disk is read, ever less often. No timer runs while no app is held.
+/// No event announces such a change, so the disk is read, ever less often. No timer runs while no app is held.
 final class HeldApps {
-  /// 5 s after the start, then twice as long each time, up to 5 min.
+  /// The wait for the next look: 5 s after the start, doubled up to 5 min.
   private static let looks = BackOff(first: .seconds(5), longest: .minutes(5), mostFailures: 7)
 
   private unowned let core: DaemonCore
   private let files: ConfigurationReads
   private var timer: (any WakeTimer)?
   private var looked: Int32 = 1
-  /// Rises with each configuration, so that an answer about an earlier one is dropped.
+  /// Counts configurations, so that an answer about an earlier configuration is dropped.
   private var configurations = 0
   /// Puts a configuration in force; set once.
   var replace: (ConfigurationInForce) -> Void = { _ in }
@@ -24,7 +24,7 @@ final class HeldApps {
     timer = try core.scheduler.timer { [unowned self] in look() }
   }
 
-  /// Begins anew after a configuration has come into force.
+  /// Restarts the looks after a configuration has come into force.
   func reconfigured() {
     (configurations, looked) = (configurations + 1, 1)
     arm()

@@ -3,15 +3,15 @@ import RefreshAPI
 import RefreshConfig
 import Varlink
 
-/// The rights of callers, by the credentials of their sockets and by where their processes run.
+/// The rights of callers, by the credentials of their sockets and the origin of their processes.
 struct Access {
-  /// The user that the daemon runs as, who may do everything.
+  /// The daemon's user, who may do everything.
   let uid: uid_t
   /// The group `refreshd`, whose members may do everything; nil if there is none, and for a user's own daemon.
   let group: gid_t?
-  /// The user of the push bridge, who may send pushes and nothing else; nil as for the group.
+  /// The user of the push bridge, who may only send pushes; nil as for the group.
   let bridge: uid_t?
-  /// Whether the daemon is a user's own, which obeys that user and root only.
+  /// Whether the daemon is a user's own, and obeys only that user and root.
   var isUserDaemon = false
 
   /// Looks up the daemon's user, and for the system's daemon the group and the bridge's user.
@@ -25,7 +25,7 @@ struct Access {
   /// Whether the peer may ask about the daemon itself and about every app.
   func mayAll(_ peer: Peer) -> Bool { peer.confinement == .none && hasPower(peer) }
 
-  /// Whether the peer may ask about the daemon, as far as that is about the peer's own apps; the bridge has none.
+  /// Whether the peer may ask about the daemon, as far as its own apps are concerned; the bridge has no apps.
   func maySeeOwn(_ peer: Peer) -> Bool {
     mayAll(peer) || peer.confinement == .none && !isUserDaemon && peer.uid != bridge
   }
@@ -46,7 +46,7 @@ struct Access {
     peer.uid == 0 || peer.uid == uid || group.map(peer.isMember) == true
   }
 
-  /// The error for a peer that may not ask about an app, whether or not there is one of this name.
+  /// The error for a peer that may not ask about an app, whether the app exists or not.
   func refusal(of peer: Peer, app name: String) -> RefreshdInterface.NotAllowed {
     RefreshdInterface.NotAllowed(app: name, remedy: remedy(for: peer))
   }

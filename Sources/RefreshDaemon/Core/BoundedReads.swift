@@ -1,13 +1,13 @@
 import RefreshEngine
 import Systemd
 
-/// Reads that end in time: what does not answer keeps no caller waiting.
+/// Bounded reads: a silent source keeps no caller waiting.
 final class BoundedReads {
   private unowned let core: DaemonCore
   private let patience: Duration
   private var waiting: [Int: (until: Instant, giveUp: () -> Void)] = [:]
   private var last = 0
-  /// How many reads were given up and are not answered yet.
+  /// How many given-up reads have no answer yet.
   private(set) var unanswered = 0
   private var timer: (any WakeTimer)?
 
@@ -18,7 +18,7 @@ final class BoundedReads {
     timer = try core.scheduler.timer { [unowned self] in giveUpOverdue() }
   }
 
-  /// Begins a read and hands its answer on, or gives it up; an answer that comes after that is dropped.
+  /// Begins a read, and passes on its answer or gives it up; a later answer is dropped.
   func read<Answer>(
     _ begin: (@escaping (Answer) -> Void) -> Void, then answer: @escaping (Answer) -> Void,
     giveUp: @escaping () -> Void

@@ -3,23 +3,23 @@ import RefreshConfig
 import RefreshEngine
 import Varlink
 
-/// Where the process of a caller runs: in a task, in a sandboxed Flatpak, or anywhere else.
+/// The origin of a caller's process: a task, a sandboxed Flatpak, or any other process.
 ///
-/// A task may run in a sandbox of its app's file, and a Flatpak in its own. Over the socket each could have the other
-/// apps of its user act for it, so it may speak for its own app only. This bounds; it never grants a right.
+/// A task may run in the sandbox of its app's file, and a Flatpak in its own. Over the socket each could make the user's
+/// other apps act for it, so it may speak for its own app only. The origin restricts; it never grants a right.
 struct CallerOrigin {
   /// Whether the daemon may open files in the root directory of a caller, which is its own user's.
   ///
-  /// A stranger could give its process a root directory that never answers.
+  /// Another user could give its process a root directory that never answers.
   let readsRoots: Bool
   let launcher: any Launcher
 
-  /// How many cgroups are looked into for one caller.
+  /// How many cgroups are searched for one caller.
   private static let bound = 512
-  /// How many names are read of a folder of units, and of an app's slice.
+  /// How many names are read from a folder of units, and from an app's slice.
   private static let (most, mostOfSlice) = (4096, 64)
 
-  /// Looks at a process of a user.
+  /// The confinement of a process of a user.
   func confinement(of process: pid_t, _ user: uid_t) -> CallerConfinement {
     let information = "/proc/\(process)/root/.flatpak-info"
     if readsRoots, let app = Self.flatpak(by: Self.start(of: information)) { return app }
@@ -30,7 +30,7 @@ struct CallerOrigin {
     guard membership.isEmpty, [ENOENT, ESRCH, EACCES].contains(errno) else {
       return membership.isEmpty ? .fromAll : .none
     }
-    // The daemon's unit hides the processes of others (ProtectProc=), but not which are in a cgroup.
+    // The daemon's unit hides other users' processes (ProtectProc=), but not their ids in cgroups.
     let candidates = launcher.cgroups + Self.cgroups(ofManagerOf: user)
     return switch Cgroup.holder(of: process, among: candidates, bound: Self.bound) {
     case .none: .none
@@ -44,7 +44,7 @@ struct CallerOrigin {
     let manager = "user.slice/user-\(user).slice/user@\(user).service"
     guard let mount = Cgroup.mounts.first(where: { access("\($0)/\(manager)", F_OK) == 0 }) else { return [] }
     let units = SmallFiles.directories(in: "\(mount)/\(manager)/app.slice", most: most)
-    // Where there are too many to tell them apart, all are looked into, up to the bound.
+    // If there are too many to select Flatpaks, all are searched, up to the bound.
     let apps = units.count < most ? units.filter { $0.hasPrefix("app-flatpak-") } : units
     let slices = SmallFiles.directories(in: "\(mount)/\(manager)/refreshd.slice", most: bound + 1)
     let tasks = slices.flatMap { slice in
@@ -54,7 +54,7 @@ struct CallerOrigin {
     return apps.map { "\(mount)/\(manager)/app.slice/\($0)" } + tasks
   }
 
-  /// Finds what a process in a cgroup may speak about, by the cgroup's path in the unified hierarchy.
+  /// The confinement of a process in a cgroup, by the cgroup's path in the unified hierarchy.
   func confinement(inCgroup path: String) -> CallerConfinement {
     let names = path.split(separator: "/")
     for (parent, name) in zip([""] + names, names) {
@@ -67,7 +67,7 @@ struct CallerOrigin {
     return .none
   }
 
-  /// The app of a Flatpak instance by its `.flatpak-info`; nil if the text is none.
+  /// The app of a Flatpak instance, from its `.flatpak-info`; nil for any other text.
   static func flatpak(by info: String) -> CallerConfinement? {
     guard !info.isEmpty else { return nil }
     var section: Substring = ""
@@ -104,6 +104,6 @@ struct CallerOrigin {
 }
 
 extension CallerConfinement {
-  /// To the app, or from all if its name is lost.
+  /// Confines a process to an app, or from all apps if the app is unknown.
   fileprivate init(_ app: AppID?) { self = app.map { .to($0.description) } ?? .fromAll }
 }

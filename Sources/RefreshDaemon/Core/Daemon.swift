@@ -8,9 +8,9 @@ import Varlink
 /// The daemon: clock, engine, save, perform, arm.
 ///
 /// ``DaemonCore`` reads the clocks, lets the engine decide on an event, and arms the wake timer. ``Saving`` saves the
-/// decision, and only then effects are performed here and callers are answered. The parts each own one subject and its
-/// private state; those that act on every decision are ``DecisionFollower``s. All of it belongs to the scheduler's one
-/// thread.
+/// decision. After the commit, even a failed one, effects are performed here and callers are answered. Each part has one
+/// subject and its private state; parts that act on every decision are ``DecisionFollower``s. All of it belongs to the
+/// scheduler's one thread.
 final class Daemon {
   let ports: Ports
   let core: DaemonCore
@@ -26,7 +26,7 @@ final class Daemon {
   let changes: LocalChanges
   let files: ConfigurationReads
   let held: HeldApps
-  /// The socket's server while the daemon is open, and what ends with the daemon.
+  /// The socket's server, and the state of the daemon's stop.
   var life = Life()
 
   init(
@@ -59,13 +59,12 @@ final class Daemon {
     held = HeldApps(core, files)
   }
 
-  /// Opens the daemon: adopts what an earlier daemon left running, puts the configuration in force, and serves the
-  /// socket.
+  /// Opens the daemon: adopts the tasks of an earlier daemon, puts the configuration in force, and serves the socket.
   ///
-  /// - Parameter passed: the descriptors that the service manager handed over.
+  /// - Parameter passed: the descriptors from the service manager.
   func open(_ loaded: Loaded, _ configuration: Configuration, passed: [PassedDescriptor] = []) throws {
     try join()
-    // The other states are of apps that were out of the configuration before.
+    // The other states belong to apps that were out of the configuration before.
     let known = loaded.states.filter { $1.seenAt != nil && $1.waiting?.holds.contains(.notConfigured) != true }
     let next = ConfigurationInForce(configuration.keeping(known.keys.sorted()), at: core.startedAt)
     let left = loaded.states.compactMapValues(\.running)
@@ -126,25 +125,25 @@ final class Daemon {
     try held.open()
     changes.open()
     try machine.open { [unowned self] in sessions.logins.follow($0) }
-    // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers
-    // are queued.
+    // The order matters: the first three parts add to the commit, and clients hear of a decision after its own answers are
+    // queued.
     try core.open([
       runner,  // reports the refreshes that have ended
       transfers,  // reports the transfers that have ended
       pushes,  // reports the pushes that were dropped
-      saving,  // saves the decision and then has its effects performed
+      saving,  // saves the decision, and then has its effects performed
       audience.watchers,  // sends events to the clients that watch
       machine,  // holds the machine's sleep while anything runs
       self,  // watches the conditions that a pause or a transfer needs
-      changes,  // reads what a refresh that has ended wrote last
+      changes,  // reads the last writes of an ended refresh
       pushes.bridge,  // tells the push bridge whether it may connect
     ])
   }
 
   func handle(_ event: Event) { core.handle(event) }
 
-  /// Handles changes by a user in one turn of the engine, and calls back when they are on the disk, or with the reason why
-  /// they are not; then they are taken back.
+  /// Handles changes by a user in one turn of the engine; calls back after the commit, or with the error after taking the
+  /// changes back.
   ///
   /// While the disk does not answer, it calls back at once and changes nothing.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
@@ -163,7 +162,7 @@ final class Daemon {
     audience.changePhase(of: app) { handle(.several(undo)) }
   }
 
-  /// Performs an effect; one that starts something, once the decision is saved.
+  /// Performs an effect; a start runs after the commit, even a failed commit.
   private func perform(_ effect: Effect, of app: AppConfiguration?) {
     switch effect {
     case .start(let refresh, let id, let trigger, _):
@@ -197,7 +196,7 @@ final class Daemon {
     }
   }
 
-  /// Reports how a refresh went: to the commands of the app's file, to its ping, and to its owner if the app is failing.
+  /// Reports the end of a refresh to the commands of the app's file and to its ping, and a failing app to its owner.
   private func report(_ report: EndReport, of app: AppConfiguration) {
     commands.notify.reportEnd(report, app)
     commands.pings.send(report.record.outcome.isFresh ? .succeeded : .failed, of: app)
@@ -213,7 +212,7 @@ final class Daemon {
     } else {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
       let judged = runner.judged(end, of: key)
-      // Where an attached process has taken the refresh over, the end of the task's own process is no end of it.
+      // The task's own process is irrelevant after an attached process has taken over the refresh.
       if runner[key.refresh]?.performer == nil { handle(.taskEnded(key.refresh, task: key.task, judged)) }
       if wasStuck { notify() }
     }

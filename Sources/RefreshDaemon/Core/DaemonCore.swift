@@ -11,11 +11,11 @@ protocol DecisionFollower: AnyObject {
 
 /// The engine with the configuration in force, between the clock and the one wake timer.
 ///
-/// The parts of the daemon read the engine here and hand events to it; they cannot change it in another way.
+/// The parts of the daemon read the engine here, and change it only by events.
 final class DaemonCore {
-  /// The engine; lent, because a copy of it for each reader would count references to all that it holds.
+  /// The engine; lent, because a copy for each reader would count references to everything in it.
   var engine: Engine { _read { yield ownEngine } }
-  /// The configuration in force; lent as the engine is.
+  /// The configuration in force; lent like the engine.
   var configuration: ConfigurationInForce { _read { yield ownConfiguration } }
   private var ownEngine: Engine
   private var ownConfiguration = ConfigurationInForce()
@@ -34,18 +34,18 @@ final class DaemonCore {
     self.startedAt = startedAt
   }
 
-  /// Begins to work: from now on the followers hear of every decision, in this order.
+  /// Begins to work: from now on the followers receive every decision, in this order.
   func open(_ followers: [any DecisionFollower]) throws(SystemdError) {
     self.followers = followers
     wake = try scheduler.timer { [unowned self] in wakeUp() }
   }
 
-  /// Lets the engine decide on an event, has the followers act on the decision, and arms the wake timer.
+  /// Lets the engine decide on an event, passes the decision to the followers, and arms the wake timer.
   func handle(_ event: Event) {
     decide(event, at: readClocks())
   }
 
-  /// Puts a configuration in force, in the engine and here in one step.
+  /// Puts a configuration in force, here and in the engine in one step.
   func configure(_ next: ConfigurationInForce) {
     let now = readClocks()
     ownConfiguration = next
@@ -55,7 +55,7 @@ final class DaemonCore {
   /// Keeps the mistakes for which a new configuration was refused.
   func refuse(_ problems: [Problem]) { ownConfiguration.refused = problems }
 
-  /// Reads the clocks, and first tells the engine if the wall clock was set.
+  /// Reads the clocks; if the wall clock was set, first tells the engine.
   ///
   /// Called before each event and each answer with a wall time; nothing else depends on the wall clock.
   @discardableResult
@@ -88,14 +88,14 @@ final class DaemonCore {
     arm()
   }
 
-  /// The timer has gone off; it is armed again even if the next instant is the same.
+  /// Handles the timer; arms it again even if the next instant is the same.
   private func wakeUp() {
     armedFor = nil
     tally.noteWake()
     handle(.wokeUp)
   }
 
-  /// Arms the timer for the engine's next wake; the kernel may be as late as the window is long.
+  /// Arms the timer for the engine's next wake; the kernel may be late by the length of the window.
   private func arm() {
     let window = engine.nextWake
     guard window != armedFor else { return }

@@ -6,29 +6,29 @@ import Varlink
 
 // Reload and shutdown: the requests of the service manager.
 
-/// The end of a daemon's life, and the server that ends with it.
+/// The state of the daemon's stop, and the socket's server.
 struct Life {
   var server: Server?
   /// The refreshes that the next daemon adopts; none before this daemon stops.
   var left: Set<RefreshID> = []
-  /// Whether a stop has asked the launcher what outlives this daemon.
+  /// Whether a stop has asked the launcher which tasks outlive this daemon.
   var isStopAsked = false
-  /// Whether the loop is told to end.
+  /// Whether the loop was asked to end.
   var isLeaving = false
-  /// Ends the loop although the store does not close.
+  /// Ends the loop if the store does not close.
   var closing: (any WakeTimer)?
 }
 
 extension Daemon {
-  /// The time that a shutdown takes after the longest grace, in microseconds: for the kill, for processes that outlive it, and
-  /// for the last commit.
+  /// The time that a shutdown takes after the longest grace, in microseconds: for SIGKILL, for processes that outlive it,
+  /// and for the last commit.
   private static let shutdownMargin: Int64 = 5_000_000 + TerminationSequence.patience.inMicroseconds
   /// How long the store may take to close.
   private static let closeBound = Duration.seconds(5)
 
   /// Puts a configuration in force.
   ///
-  /// First the conditions that it needs are watched, so that the engine knows them when it judges by it.
+  /// Starts the needed condition sources before the engine judges.
   func putInForce(_ next: ConfigurationInForce) {
     machine.watch(conditionNeeds(of: next), for: next)
     core.configure(next)
@@ -42,7 +42,7 @@ extension Daemon {
 
   /// Reads the configuration and puts it in force, or answers with every new mistake and changes nothing.
   ///
-  /// The mistake of an app that is held already is no new one: the app stays held, and the others follow their files.
+  /// The mistake of an app that is held already is not new: the app stays held, and the other apps follow their files.
   func reload(then answer: @escaping ([Problem]) -> Void) {
     notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
     files.read { result in
@@ -64,7 +64,7 @@ extension Daemon {
     }
   }
 
-  /// Puts a configuration in force in place of another one.
+  /// Puts a configuration in force in place of the present one.
   func replace(by next: ConfigurationInForce) {
     let before = Set(core.configuration.apps.map(\.id))
     ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
@@ -99,15 +99,15 @@ extension Daemon {
     return problems
   }
 
-  /// Stops: leaves running what the next daemon can adopt, asks everything else to end, and kills it after its grace or
-  /// when this is called a second time.
+  /// Stops: leaves the tasks that the next daemon can adopt, ends everything else by SIGTERM, and by SIGKILL after its
+  /// grace or at a second call.
   func stop() {
     guard !core.engine.isStopping else {
       for refresh in core.engine.refreshes where !life.left.contains(refresh) { runner.kill(refresh) }
       commands.killAll()
       return transfers.workers.endAll(isUrgent: true)
     }
-    // The service manager does not answer what may be left: the second request waits no more.
+    // The service manager did not answer which tasks may stay: the second request waits no more.
     guard !life.isStopAsked else { return stop(leaving: []) }
     life.isStopAsked = true
     ports.launcher.findSurvivors { self.stop(leaving: $0) }
@@ -134,7 +134,7 @@ extension Daemon {
 
   /// Ends the loop once only refreshes for the next daemon run, and everything is saved.
   ///
-  /// A disk that does not answer and processes that outlive SIGKILL do not keep it.
+  /// Neither a silent disk nor processes that outlive SIGKILL prevent that.
   func leaveIfDone() {
     let left = life.left.union(core.engine.stuckRefreshes.keys)
     guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
@@ -157,7 +157,7 @@ extension Daemon {
     ports.store.close { self.core.scheduler.exit() }
   }
 
-  /// Sends the service manager a notice, and the line that `systemctl status` shows.
+  /// Sends a notice to the service manager, and the line that `systemctl status` shows.
   func notify(_ notice: Notify? = nil) {
     let configuration = core.configuration
     let line = StatusLine.text(

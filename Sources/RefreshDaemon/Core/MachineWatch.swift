@@ -6,16 +6,16 @@ import Systemd
 final class MachineWatch: DecisionFollower {
   private unowned let core: DaemonCore
   private let ports: Ports
-  /// How local time follows from wall time; nil while no app needs to know.
+  /// The machine's time zone; nil while no app needs it.
   private var zone: (any ZoneSource)?
-  /// Whether the machine waits for refreshes before it sleeps.
+  /// Whether the sleep lock is held.
   private var delaysSleep = false
-  /// Lets the machine sleep although something still runs.
+  /// Gives the sleep lock back in time, even if something still runs.
   private var sleepTimer: (any WakeTimer)?
 
   init(_ core: DaemonCore, _ ports: Ports) { (self.core, self.ports) = (core, ports) }
 
-  /// Begins to hand the sources' reports to the engine.
+  /// Begins to pass reports of the sources to the engine.
   func open(onSessions: @escaping (Set<UInt32>) -> Void) throws(SystemdError) {
     sleepTimer = try core.scheduler.timer { [unowned self] in ports.conditions.delaySleep(false) }
     ports.conditions.onChange = { [unowned self] in core.handle(.observed($0)) }
@@ -23,10 +23,10 @@ final class MachineWatch: DecisionFollower {
     ports.conditions.onSleep = { [unowned self] in sleep($0) }
   }
 
-  /// Watches what a configuration and the parts need, and nothing else: an unwatched source wakes nobody.
+  /// Watches the conditions that a configuration and the parts need, and no others: an unwatched source wakes nobody.
   ///
-  /// Called before a new configuration is in force, so that the engine knows the conditions when it first judges. The
-  /// condition of a source that cannot be watched stays unknown.
+  /// Called before a new configuration is in force, so that the engine knows the conditions when it first judges. A
+  /// condition whose source cannot be watched stays unknown.
   func watch(_ needs: ConditionNeeds, for configuration: ConfigurationInForce) {
     do throws(SystemdError) {
       try ports.conditions.start(needs: needs, facts: configuration.namedFacts)
@@ -46,7 +46,7 @@ final class MachineWatch: DecisionFollower {
     if case .clockStepped = event { zone?.look() }
   }
 
-  /// Has the machine wait before it sleeps while anything runs.
+  /// Delays the machine's sleep while anything runs.
   private func delaySleep() {
     let isDelayed = core.engine.isBusy
     guard isDelayed != delaysSleep else { return }
@@ -54,17 +54,17 @@ final class MachineWatch: DecisionFollower {
     ports.conditions.delaySleep(isDelayed)
   }
 
-  /// Ends what runs before the machine sleeps, for as long as logind waits, or goes on when the machine is awake.
+  /// Tells the engine that the machine sleeps soon, after the time that logind waits, or that it is awake.
   private func sleep(_ isAsleep: Bool) {
     guard isAsleep else {
       sleepTimer?.disarm()
-      // The lock was given back for this sleep; what still runs needs it for the next.
+      // The lock was given back for this sleep; refreshes that still run need it for the next.
       delaysSleep = false
       return core.handle(.resumed)
     }
     let end = core.readClocks() + .microseconds(ports.conditions.timeToSleep)
     core.handle(.suspending(until: end))
-    // A process that does not end in time sleeps too; it gets its outcome when the machine is awake.
+    // A process that does not end in time sleeps too; it gets its outcome after the resume.
     sleepTimer?.arm(at: (end + .milliseconds(200)).microseconds, accuracy: 1000)
   }
 }
@@ -73,7 +73,7 @@ extension ConfigurationInForce {
   /// The facts that the apps' files name.
   fileprivate var namedFacts: Set<NamedFact> { Set(apps.flatMap(\.policy.constraints.namedFacts)) }
 
-  /// The conditions that the apps need to be watched.
+  /// The conditions that the apps need.
   var conditionNeeds: ConditionNeeds {
     var needs: ConditionNeeds = []
     for app in apps {

@@ -4,10 +4,9 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// The keepers of guards: `refresh-worker keep`, one for each unit that is kept from running, as the app's owner.
+/// The keepers of guards: `refresh-worker keep` as the app's owner, one process for each kept unit.
 ///
-/// A keeper lives for as long as its unit is kept. It returns the unit when it is asked to end, and when the daemon is gone
-/// for good.
+/// A keeper lives for as long as its unit is kept. It returns the unit after SIGTERM, or when the daemon is gone for good.
 final class GuardKeepers {
   /// How long a keeper may take to return its unit; the manager may be away for a part of it.
   private static let grace = Duration.seconds(15)
@@ -35,17 +34,17 @@ final class GuardKeepers {
     (launcher, journal) = (ports.launcher, ports.journal)
   }
 
-  /// Whether no keeper is left, apart from those that no signal ends.
+  /// Whether no keeper is left, except keepers that outlived SIGKILL.
   var isEmpty: Bool { running.values.allSatisfy(\.ending.isGivenUp) }
-  /// Called when a keeper counts no more, because no signal ends it; set once.
+  /// Called when a keeper is given up, because SIGKILL does not end it; set once.
   var onGivenUp: () -> Void = {}
 
-  /// Starts a keeper; `isKept` tells whether an earlier one has left the unit stopped or frozen.
+  /// Starts a keeper; `isKept` tells whether an earlier keeper left the unit stopped or frozen.
   func keep(_ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, isKept: Bool, of app: AppConfiguration?) {
     start(id, name, unit, isKept: isKept, givesBack: false, of: app)
   }
 
-  /// Has a keeper return its unit and end; starts one for that if there is none.
+  /// Has a keeper return its unit and end; starts a keeper for that if none runs.
   func giveBack(_ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, of app: AppConfiguration?) {
     let key = TaskKey(refresh: id, task: 0)
     if running[key] == nil { return start(id, name, unit, isKept: true, givesBack: true, of: app) }
@@ -82,12 +81,12 @@ final class GuardKeepers {
     }
   }
 
-  /// Asks a keeper to end, which returns its unit.
+  /// Asks a keeper to end, so that it returns its unit.
   private func end(_ key: TaskKey) {
     if running[key]?.ending.isBegun == false { takeStep(key) }
   }
 
-  /// Takes the next step of the end of a keeper.
+  /// Takes the next step in the end of a keeper.
   private func takeStep(_ key: TaskKey) {
     guard var keeper = running[key] else { return }
     let step = keeper.ending.beginOrAdvance(at: core.now)
@@ -99,7 +98,8 @@ final class GuardKeepers {
 
   /// Ends all keepers, because the daemon stops.
   ///
-  /// A unit that is only stopped stays so while the daemon starts again, or the machine is switched off; else units return.
+  /// A stopped unit stays stopped while the daemon restarts; every unit stays as it is at a shutdown of the machine.
+  /// Otherwise units return.
   func stop(_ occasion: StopOccasion) {
     for (key, keeper) in running {
       let stays = occasion == .shutdown || occasion == .restart && keeper.unit.means == .stop
@@ -109,7 +109,7 @@ final class GuardKeepers {
 
   // MARK: The keeper's words
 
-  /// Notes the report of a keeper by its token, and gives whether there is such a keeper of the user.
+  /// Notes the report of a keeper by its token; false if the user has no such keeper.
   func noteReport(_ token: String, isKept: Bool, _ text: String, from user: UInt32) -> Bool {
     guard let (key, keeper) = running.first(where: { $0.value.token == token && $0.value.owner == user }) else {
       return false
@@ -139,7 +139,7 @@ final class GuardKeepers {
     launcher.release(key.refresh)
     let outcome = Self.outcome(end, ended)
     if case .returned = outcome, core.engine.state(of: ended.app)?.keptUnit == nil {
-      // It kept nothing: there is nothing to say.
+      // It kept nothing, so there is nothing to report.
     } else if !core.engine.isStopping || outcome == .returned(trouble: nil) {
       journal.guardEnded(ended.unit.name, of: ended.app, outcome)
     }
@@ -172,7 +172,7 @@ extension DaemonJournal {
     write("\(app): \(unit): \(text)", priority, .unitReturned, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
-  /// Reports a unit that nobody returns, because no file names it any more.
+  /// Reports a unit that no keeper returns, because no file names it any more.
   func leftUnit(_ unit: String, of app: AppID) {
     write(
       "\(app): \(unit) stays as its guard has left it, because no file guards it any more; start it, or thaw it, "

@@ -3,14 +3,14 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-/// The daemon's journal entries: their sentences, fields and ids in the catalogue.
+/// Writes the daemon's journal entries, with sentences, fields and ids of the catalogue.
 ///
-/// `journalctl REFRESH_APP=org.example.todo` shows all entries of an app, `REFRESH_ID=12-345` those of one refresh, with
-/// the output of its tasks.
+/// `journalctl REFRESH_APP=org.example.todo` shows all entries of an app. `REFRESH_ID=12-345` shows the entries of one
+/// refresh and the output of its tasks.
 struct DaemonJournal: Sendable {
   private let append: @Sendable (JournalEntry) -> Void
 
-  /// Writes to `journal`, within the bound of each app, unless a test gives a closure of its own.
+  /// Makes a writer to `journal`, within each app's bound; a test gives a closure instead.
   init(_ journal: Journal = Journal(identifier: "refreshd"), append: (@Sendable (JournalEntry) -> Void)? = nil) {
     let allowances = EntryAllowances()
     self.append =
@@ -58,7 +58,7 @@ struct DaemonJournal: Sendable {
     write("the configuration was not reloaded; the one before stays in force", .error, .configurationRefused)
   }
 
-  /// Reports the mistakes for which apps are held.
+  /// Reports the mistakes that hold apps.
   func held(_ problems: [Problem]) {
     for problem in problems { write("\(problem)", .error) }
     guard !problems.isEmpty else { return }
@@ -162,7 +162,7 @@ struct DaemonJournal: Sendable {
       [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
-  /// A phase that a desktop shows says when somebody looks at an app, and is for debugging only.
+  /// Reports a new phase of an app; from a desktop it tells when somebody looks at the app, and is for debugging only.
   func changedPhase(of app: AppID, to phase: Phase, isSeen: Bool) {
     write(
       "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", isSeen ? .debug : .info,
@@ -266,12 +266,12 @@ private struct Seconds: CustomStringConvertible {
 }
 
 extension RefreshRecord {
-  /// The cause of a failure, and what the task behind it said; of another outcome only what was said, perhaps nothing.
+  /// The cause of a failure with the task's message; for another outcome the message alone, which may be empty.
   var message: String {
     let said = tasks.first { $0.outcome == outcome }?.message ?? ""
     guard case .failed(let cause) = outcome else { return said }
     let text = cause.text(lost: tasks.lazy.compactMap(\.lostConstraint).first)
-    // A text that names the lost constraint has what was said.
+    // The text of a lost constraint already contains the message.
     return said.isEmpty || said == text || text != cause.text ? text : "\(text) (\(said))"
   }
 }

@@ -1,14 +1,14 @@
 import Synchronization
 import Systemd
 
-/// Bounds the entries about each app: a program may send signals or pushes without end, and each has an entry.
+/// Bounds the journal entries about each app: a program may cause entries without end, by signals or pushes.
 ///
-/// Without a bound one user would fill the journal, or use up what journald takes from the daemon in a time, so that the
-/// entries about other users' apps would be missing. The output of tasks has its own bound (``OutputMeters``).
+/// Without a bound one user could fill the journal, or use up the rate that journald allows the daemon, so that entries
+/// about other users' apps would be missing. The output of tasks has its own bound (``OutputMeters``).
 final class EntryAllowances: Sendable {
   private struct AppAllowances {
     var allowances: [String: OutputAllowance] = [:]
-    /// From how many apps on those without need are forgotten: twice as many as were left the last time.
+    /// How many apps are remembered before idle apps are forgotten: twice as many as remained the last time.
     var bound = least
   }
 
@@ -16,8 +16,10 @@ final class EntryAllowances: Sendable {
 
   private let table = Mutex(AppAllowances())
 
-  /// The entries to write for one that is to be written, boot clock in microseconds: none beyond the bound, and a note when
-  /// the bound is met and when there is room again.
+  /// The entries to write for an entry: none beyond the bound, and a note when the bound is reached and when there is room
+  /// again.
+  ///
+  /// - Parameter now: the boot clock, in microseconds.
   func admitted(_ entry: JournalEntry, at now: Int64) -> [JournalEntry] {
     guard let app = entry.fields.first(where: { $0.name == "REFRESH_APP" })?.value,
       entry.messageID != MessageID.taskOutput.rawValue
@@ -50,7 +52,7 @@ final class EntryAllowances: Sendable {
 }
 
 extension OutputAllowance {
-  /// Whether the app needs not be remembered.
+  /// Whether the app need not be remembered.
   fileprivate func wasFull(at now: Int64) -> Bool {
     var allowance = self
     return allowance.isFull(at: now)

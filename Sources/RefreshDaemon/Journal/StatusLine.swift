@@ -2,7 +2,7 @@ import RefreshStore
 
 /// The one line that `systemctl status` shows of the daemon (sd_notify(3), `STATUS=`).
 ///
-/// It has nothing that changes by the second, because every change wakes the service manager.
+/// It contains nothing that changes by the second, because every change wakes the service manager.
 enum StatusLine {
   static func text(
     apps: Int, problems: [String], held: [String], storeProblem: StoreError?, stuck: [String], stopping: Int?

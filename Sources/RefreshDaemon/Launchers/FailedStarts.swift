@@ -1,8 +1,7 @@
 import RefreshEngine
 import Systemd
 
-/// The tasks that cannot start, each reported in the next turn of the loop: nobody hears of an end before `start`
-/// returns.
+/// The tasks that cannot start; the loop's next turn reports each, so that no end is reported before `start` returns.
 final class FailedStarts {
   private var keys: [TaskKey] = []
   private var timer: TimerSource?

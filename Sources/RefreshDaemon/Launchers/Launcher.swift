@@ -4,7 +4,7 @@ import Systemd
 
 /// Starts the tasks of refreshes and ends them.
 ///
-/// There are two: ``SpawnLauncher`` starts child processes, and ``SystemdLauncher`` starts transient units of a service
+/// There are two launchers: ``SpawnLauncher`` starts child processes, ``SystemdLauncher`` transient units of a service
 /// manager. A launcher belongs to the event loop's thread.
 ///
 /// Each ``start(_:)`` leads to exactly one ``onEnd``, and after it no process of the task is left. No method calls back
@@ -27,7 +27,7 @@ protocol Launcher: AnyObject {
   /// The directories of the running tasks' cgroups, as far as each has its own.
   var cgroups: [String] { get }
 
-  /// The paths of `new_data = "changed:PATH"` that do not answer, each in a few words.
+  /// The silent paths of `new_data = "changed:PATH"`, each in a few words.
   var overduePaths: [String] { get }
 
   /// Starts a task; a key may be used again only after its end.
@@ -44,7 +44,7 @@ protocol Launcher: AnyObject {
   /// Sends SIGKILL to all processes of a task.
   func kill(_ key: TaskKey)
 
-  /// The processes of a task that are known to be left.
+  /// The remaining processes of a task, as far as they are known.
   func processes(of key: TaskKey) -> [Int32]
 
   /// Drops the state of apps that are no longer configured.
@@ -52,7 +52,7 @@ protocol Launcher: AnyObject {
 
   /// Adopts the tasks of a previous daemon that still exist, and returns them.
   ///
-  /// A launcher whose tasks end with the daemon adopts only those that no signal ends. Waits a few seconds at most.
+  /// A launcher whose tasks end with the daemon adopts only tasks that no signal ends. Waits a few seconds at most.
   ///
   /// The daemon calls this at its start, before ``clean(leftFrom:)``. Each adopted task leads to one ``onEnd``, as if
   /// this launcher had started it, also if it has ended meanwhile.
@@ -115,7 +115,7 @@ struct TaskLaunch: Sendable {
   let grace: Duration
   /// The exit codes other than 0 that are no failure, for the service manager's report of the unit.
   var goodExits: [Int32] = []
-  /// Whether the task gets less of processor and disk than what the user does.
+  /// Whether the task gets a smaller share of processor and disk than the user's work.
   var givesWay = false
   /// The unit properties that the app's file asks for; spawned tasks have no unit.
   var properties: [UnitProperty] = []
@@ -157,7 +157,7 @@ extension Launcher {
 
   func processes(of key: TaskKey) -> [Int32] { [] }
 
-  /// Sends all processes of a task the signal of a step of their end.
+  /// Sends all processes of a task the signal of a step in their end.
   func send(_ step: TerminationSequence.Step, to key: TaskKey) {
     switch step {
     case .terminate: terminate(key)

@@ -3,9 +3,9 @@ import Systemd
 
 /// Why the daemon is asked to stop, as its service manager knows it.
 enum StopOccasion: Hashable, Sendable {
-  /// It is to stay away.
+  /// It will stay away.
   case stop
-  /// It starts again in a moment.
+  /// It will start again in a moment.
   case restart
   /// The machine, or the user's session, ends.
   case shutdown
@@ -15,13 +15,13 @@ extension Launcher {
   func findOccasion(answer: @escaping (StopOccasion) -> Void) { answer(.stop) }
 }
 
-/// The questions to a service manager why it stops the daemon.
+/// Asks a service manager why it stops the daemon.
 final class StopQuestion {
   private let bus: Bus
   private let answer: (StopOccasion) -> Void
   private var call: BusCall?
 
-  /// Asks; an answer that does not come in time is ``StopOccasion/stop``.
+  /// Asks; an answer that does not come in time counts as ``StopOccasion/stop``.
   init(_ bus: Bus, answer: @escaping (StopOccasion) -> Void) {
     (self.bus, self.answer) = (bus, answer)
     ask(ServiceManager.get("SystemState")) { [unowned self] state in

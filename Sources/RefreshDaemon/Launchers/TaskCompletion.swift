@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The report of a task about its own work, which it sends before it ends.
+/// A task's report about its own work, sent before it ends.
 struct TaskCompletion: Hashable, Sendable {
   /// The outcome; a failure is ``Cause/reported(_:)``.
   let outcome: Outcome
@@ -24,7 +24,7 @@ struct TaskCompletion: Hashable, Sendable {
   /// Reads the form that ``text`` writes; nil for any other text.
   init?(text: some StringProtocol) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-    // Daemons that did not know `freshFor` wrote three parts.
+    // Daemons without `freshFor` wrote three parts.
     guard (3...4).contains(parts.count), let bytes = [UInt8](hexadecimal: parts[2]) else { return nil }
     let message = String(decoding: bytes, as: UTF8.self)
     guard let outcome = Outcome.Kind(rawValue: String(parts[0])).flatMap({ Outcome($0, .reported(message)) }) else {
@@ -36,7 +36,7 @@ struct TaskCompletion: Hashable, Sendable {
       freshFor: parts.count == 4 ? Int64(parts[3]).map { .microseconds($0) } : nil)
   }
 
-  /// The completion in one line without quotes, whatever the message is.
+  /// The completion in one line without quotes, with any message.
   var text: String {
     let digits = message.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     let spans = [hints.retryAfter, hints.freshFor].map { $0.map { String($0.inMicroseconds) } ?? "-" }

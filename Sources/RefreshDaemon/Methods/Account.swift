@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Adds what a task's unit has used to what its worker uses.
+  /// Adds the use by a task's unit to the use by its worker.
   func account(_ call: Call<WorkerInterface.Account.Parameters>) {
     let asked = call.parameters
     guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
@@ -27,11 +27,11 @@ struct UnitUse: Hashable, Sendable {
   /// The bytes over the network; nil where systemd does not count them.
   let bytes: Int64?
 
-  /// More would overflow in the sums over the tasks and the refreshes of an app: 35 years in microseconds, 9 PB.
+  /// A larger number would overflow the sums over an app's tasks and refreshes: 35 years in microseconds, 9 PB.
   static let cpuBounds: ClosedRange<Int64> = 0...1 << 50
   static let byteBounds: ClosedRange<Int64> = 0...1 << 53
 
-  /// Adds it to the end of the worker.
+  /// Adds it to the worker's end.
   func added(to end: TaskEnd) -> TaskEnd {
     var end = end
     end.cpu += cpu

@@ -2,7 +2,7 @@ import RefreshAPI
 import Varlink
 
 extension Daemon {
-  /// Attaches a process that performs the app's refreshes, until the connection ends.
+  /// Attaches a process, which performs the app's refreshes until the connection ends.
   func attach(_ call: Call<AppInterface.Attach.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }

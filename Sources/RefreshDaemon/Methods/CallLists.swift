@@ -2,15 +2,15 @@ import RefreshAPI
 import RefreshConfig
 import Varlink
 
-// The lists of calls: the server bounds how long they are (``CallReader``), and each value counts once.
+// Lists in calls: the server bounds their lengths (``CallReader``), and each value counts once.
 
 extension Daemon {
-  /// The apps that a call is about, if the caller may ask about each; else the call is answered.
+  /// The apps of a call, if the caller may ask about each; answers the call otherwise.
   func apps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
     apps(named: names, for: call) { self.app(named: $0, for: call) }
   }
 
-  /// The apps that a call is about, if the caller may ask about each and each can be refreshed; else the call is answered.
+  /// The apps of a call, if the caller may ask about each and none is a guard; answers the call otherwise.
   func refreshedApps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
     apps(named: names, for: call) { refreshedApp(named: $0, for: call) }
   }

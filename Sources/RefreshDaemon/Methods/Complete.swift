@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Accepts a task's own report of its outcome; the token identifies the task, whichever process holds it.
+  /// Accepts a task's own report of its outcome; the token identifies the task, whatever process holds it.
   func complete(_ call: Call<AppInterface.Complete.Parameters>) {
     guard let key = runner.task(of: call.parameters.token, completedBy: call.peer) else {
       audience.attached.setAlive(by: call.parameters.token, call.peer)
@@ -20,7 +20,7 @@ extension Daemon {
       ports.launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
     if runner[key.refresh]?.performer != nil {
-      // No process ends with a refresh that an attached process performs.
+      // An attached process that performs a refresh does not end with it.
       handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
     }
     if let before {
@@ -32,7 +32,7 @@ extension Daemon {
 }
 
 extension TaskCompletion.Hints {
-  /// The events by which the engine learns of a task's hints.
+  /// The events that pass a task's hints to the engine.
   func events(of refresh: RefreshID, _ running: RunningRefreshes.Running?) -> [Event] {
     var events = retryAfter.map { [Event.retryAfter(refresh, $0)] } ?? []
     guard let commands = running?.commands else { return events }

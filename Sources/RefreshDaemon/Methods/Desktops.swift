@@ -4,22 +4,22 @@ import Varlink
 // The calls of refresh-session: each speaks for the apps of its own user only.
 
 extension Daemon {
-  /// Tells a session which apps to look out for, until the connection ends.
+  /// Tells a session which apps to watch for, until the connection ends.
   func followDesktop(_ call: Call<SessionInterface.Follow.Parameters>) {
     guard mayShow(call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
     sessions.desktops.follow(call)
   }
 
-  /// Takes what a session shows of its user's apps.
+  /// Takes a session's report about its user's apps.
   func reportDesktop(_ call: Call<SessionInterface.Report.Parameters>) {
     guard mayShow(call) else { return }
     sessions.desktops.report(call)
   }
 
-  /// Whether the caller may speak for a session of its user; if not, the call is answered.
+  /// Whether the caller may speak for a session of its user; answers the call if not.
   ///
-  /// A task and a sandboxed app may not: they would speak for other apps.
+  /// A task and a sandboxed app may not, because they would speak for other apps.
   private func mayShow<Parameters>(_ call: Call<Parameters>) -> Bool {
     if core.access.maySeeOwn(call.peer) { return true }
     call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))

@@ -5,7 +5,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Disables apps: all that are named, or none.
+  /// Disables apps: all named apps, or none.
   func disable(_ call: Call<ManagerInterface.Disable.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     flip(apps, isDisabled: true, for: call) { rows in
@@ -16,7 +16,7 @@ extension Daemon {
     }
   }
 
-  /// Sets the user's switch of apps, and answers when it is on the disk.
+  /// Disables or enables apps, and answers when that is on the disk.
   func flip<Parameters>(
     _ apps: [AppConfiguration], isDisabled: Bool, for call: Call<Parameters>,
     reply: @escaping ([Wire.App]) -> some JSONWritable
@@ -24,7 +24,7 @@ extension Daemon {
     change(apps.map { .disabled($0.id, isDisabled) }, for: call) { reply(self.rows(of: apps)) }
   }
 
-  /// Enables apps that were disabled: all that are named, or none.
+  /// Enables apps: all named apps, or none.
   func enable(_ call: Call<ManagerInterface.Enable.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     flip(apps, isDisabled: false, for: call) { ManagerInterface.Enable.Reply(apps: $0) }

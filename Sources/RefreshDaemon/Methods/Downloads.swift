@@ -7,7 +7,7 @@ extension Daemon {
   func findDownloads(_ call: Call<WorkerInterface.Downloads.Parameters>) {
     let asked = call.parameters
     guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
-      // The worker runs as the owner; another user may not speak with a token that it has found.
+      // The worker runs as the owner; another user may not use a token that it found.
       running.app.owner.uid == call.peer.uid
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
     var (same, others): (Int64?, [Int64]) = (nil, [])

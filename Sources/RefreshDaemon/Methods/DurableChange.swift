@@ -6,7 +6,7 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Handles events and answers when their changes are on the disk; changes that cannot be stored are taken back.
+  /// Handles events, and answers when their changes are on the disk; takes back changes that cannot be stored.
   func change<Parameters>(
     _ events: [Event], for call: Call<Parameters>, reply: @escaping () -> some JSONWritable
   ) {
@@ -23,7 +23,7 @@ extension Daemon {
 }
 
 extension Call {
-  /// Gives the last answer to a call whose change is on the disk, or the reason why it is not.
+  /// Gives the last answer to a call: the reply if its change is on the disk, else the error.
   func conclude(_ problem: StoreError?, _ reply: () -> some JSONWritable) {
     if let problem { fail(RefreshdInterface.NotStored(problem: problem.description)) } else { self.reply(reply()) }
   }

@@ -6,10 +6,10 @@ extension Daemon {
   /// How many transfers one call may name, because other callers wait meanwhile.
   static let callLimit = 1_000
 
-  /// Puts transfers of an app into the queue, and answers when they are on the disk.
+  /// Adds transfers of an app to the queue, and answers when they are on the disk.
   func enqueue(_ call: Call<TransfersInterface.Enqueue.Parameters>) {
     guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
-    // Files are read and written as the owner, so nobody else may choose them.
+    // Files are read and written as the owner, so only the owner may choose them.
     guard [0, app.owner.uid].contains(call.peer.uid) else {
       return call.fail(
         RefreshdInterface.NotAllowed(

@@ -5,7 +5,7 @@ import Varlink
 extension Daemon {
   /// Forgets everything about an app that is out of the configuration.
   ///
-  /// No file says any more who owns the app, so only a caller who may ask about every app may do it.
+  /// No file names the app's owner any more, so only a caller who may ask about every app may do this.
   func erase(_ call: Call<ManagerInterface.Erase.Parameters>) {
     guard core.access.mayAll(call.peer) else {
       return call.fail(RefreshdInterface.NotAllowed(app: call.parameters.app, remedy: core.access.remedy))

@@ -10,7 +10,7 @@ extension Daemon {
     if let limit = call.parameters.limit, limit < 1 { return call.fail(InvalidParameter(parameter: "limit")) }
     let limit = call.parameters.limit ?? .max
     readPast(of: app.id, limit: limit, for: call) { past in
-      // Dropped pushes from before the oldest refresh shown are left out.
+      // Leaves out pushes that were dropped before the oldest listed refresh.
       let oldest = past.refreshes.count < limit ? nil : past.refreshes.last?.startedWallMicroseconds
       let shown = past.dropped.filter { push in oldest.map { push.droppedWallMicroseconds >= $0 } ?? true }
       call.reply(
@@ -20,14 +20,14 @@ extension Daemon {
     }
   }
 
-  /// Reads what the store has of an app; if it cannot be read, the call is answered.
+  /// Reads an app's past from the store; answers the call if that fails.
   func readPast<Parameters>(
     of app: AppID, limit: Int, for call: Call<Parameters>, then answer: @escaping (AppPast) -> Void
   ) {
     saving.reads.past(of: app, limit: limit) { self.answer(call, $0, answer) }
   }
 
-  /// Answers a call with what was read, or with the reason why it cannot be read.
+  /// Answers a call with the value that was read, or with the error.
   func answer<Parameters, Value>(
     _ call: Call<Parameters>, _ result: Result<Value, StoreError>, _ answer: (Value) -> Void
   ) {

@@ -2,7 +2,7 @@ import RefreshAPI
 import Varlink
 
 extension Daemon {
-  /// Takes a keeper's report, and answers when it is saved: only then anything is done to the unit.
+  /// Takes a keeper's report, and answers when it is saved: the keeper touches its unit only after that.
   func keep(_ call: Call<WorkerInterface.Keep.Parameters>) {
     let asked = call.parameters
     core.readClocks()

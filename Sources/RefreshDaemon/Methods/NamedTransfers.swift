@@ -5,7 +5,7 @@ import Varlink
 // The names in calls about transfers.
 
 extension Daemon {
-  /// Whether the caller may ask about the transfers of an app, also of a former one; if not, the call is answered.
+  /// Whether the caller may ask about the transfers of an app, also of a former app; answers the call if not.
   func mayAsk<Parameters>(about name: String, for call: Call<Parameters>) -> Bool {
     guard let app = AppID(name), core.may(call.peer, about: app) else {
       if core.access.mayAll(call.peer) {
@@ -22,7 +22,7 @@ extension Daemon {
     return true
   }
 
-  /// Whether the name of a session is one that a transfer can have; if not, the call is answered.
+  /// Whether a transfer can have this session name; answers the call if not.
   func hasShortSession<Parameters>(_ name: String?, _ call: Call<Parameters>) -> Bool {
     guard let name, name.utf8.count > CheckedTransfer.longestText else { return true }
     call.fail(InvalidParameter(parameter: "session"))

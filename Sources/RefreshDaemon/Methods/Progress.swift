@@ -3,10 +3,10 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Tells those who watch how far the token's task is.
+  /// Reports the progress of the token's task to the clients that watch.
   func progress(_ call: Call<WorkerInterface.Progress.Parameters>) {
     guard let key = runner.task(of: call.parameters.token), let running = runner[key.refresh], running.performer == nil,
-      // The worker runs as the owner; another user may not speak with a token that it has found.
+      // The worker runs as the owner; another user may not use a token that it found.
       running.app.owner.uid == call.peer.uid
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
     audience.watchers.report(

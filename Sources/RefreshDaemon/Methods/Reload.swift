@@ -3,7 +3,7 @@ import RefreshConfig
 import Varlink
 
 extension Daemon {
-  /// Puts the configuration on disk in force, but for the apps that were held already, or answers with every mistake in it.
+  /// Puts the configuration on disk in force, except for apps that were held already, or answers with every new mistake.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
     guard mayAll(call) else { return }
     reload { problems in

@@ -8,7 +8,7 @@ extension Daemon {
   func remember(_ call: Call<WorkerInterface.Remember.Parameters>) {
     let asked = call.parameters
     guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
-      // The worker runs as the owner; another user may not speak with a token that it has found.
+      // The worker runs as the owner; another user may not use a token that it found.
       running.app.owner.uid == call.peer.uid,
       let fetch = running.app.commands[key.task].fetch
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
@@ -29,7 +29,7 @@ extension Daemon {
     ) { problem in call.conclude(problem) { WorkerInterface.Remember.Reply() } }
   }
 
-  /// Keeps a validator, and calls back when it is stored; one that cannot be stored gives its place back.
+  /// Keeps a validator, and calls back when it is stored; restores the earlier validator if that fails.
   func remember(
     _ validator: Validator, of app: AppID, _ url: String, then promise: @escaping (StoreError?) -> Void
   ) {

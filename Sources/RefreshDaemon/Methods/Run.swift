@@ -3,10 +3,10 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Refreshes an app now, or once more after the refresh that is running, and reports each step.
+  /// Refreshes an app now, or once more after the running refresh, and reports each step.
   func run(_ call: Call<ManagerInterface.Run.Parameters>) {
     guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
-    // A sync that the app made by itself starts nothing.
+    // A sync by the app itself starts nothing.
     guard call.parameters.trigger != .reported else { return call.fail(InvalidParameter(parameter: "trigger")) }
     if let payload = call.parameters.payload {
       guard call.parameters.trigger == .push else { return call.fail(InvalidParameter(parameter: "payload")) }

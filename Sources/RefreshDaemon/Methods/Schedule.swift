@@ -22,7 +22,7 @@ extension Daemon {
     }
   }
 
-  /// Skips the next timed refresh of each app, or all of them until a time: of all that are named, or of none.
+  /// Skips the next refresh by time of each app, or all of them until a time: for all named apps, or none.
   func skip(_ call: Call<ManagerInterface.Skip.Parameters>) {
     guard let apps = refreshedApps(named: call.parameters.apps, for: call) else { return }
     let before = apps.map { self.core.engine.state(of: $0.id)?.skippedUntil }

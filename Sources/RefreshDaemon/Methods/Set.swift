@@ -5,7 +5,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Overrides the intervals of apps: of all that are named, or of none.
+  /// Overrides the intervals of apps: of all named apps, or none.
   func set(_ call: Call<ManagerInterface.Set.Parameters>) {
     guard let apps = refreshedApps(named: call.parameters.apps, for: call) else { return }
     let foreground: Interval?
@@ -24,7 +24,7 @@ extension Daemon {
     }
   }
 
-  /// Changes overrides and answers when they are on the disk.
+  /// Changes overrides, and answers when they are on the disk.
   ///
   /// - Parameter alsoEvent: one more event for each app.
   func override<Parameters>(
@@ -51,7 +51,7 @@ extension Daemon {
     }
   }
 
-  /// Returns apps to the intervals of their files and forgets what was learnt: all that are named, or none.
+  /// Resets apps to the intervals of their files, and clears their learners: all named apps, or none.
   func reset(_ call: Call<ManagerInterface.Reset.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     override(apps, for: call, and: { .forgotten($0) }) {

@@ -4,7 +4,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Shows the state of the daemon itself; to a user without further rights as far as it is about that user's apps.
+  /// Shows the state of the daemon; to a user without further rights, the part about that user's apps.
   func status(_ call: Call<ManagerInterface.Status.Parameters>) {
     guard core.access.maySeeOwn(call.peer) else {
       return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
@@ -37,7 +37,7 @@ extension Daemon {
           guards: guards(among: apps, at: now), unwatched: unwatched(of: apps), pings: failedPings(of: apps))))
   }
 
-  /// The configuration in force; its mistakes as far as they are in the files of some apps, unless all may be seen.
+  /// The configuration in force, with the mistakes in the files of some apps, or with all mistakes.
   private func configurationState(of apps: [AppConfiguration], seesAll: Bool) -> Wire.ConfigurationState {
     let files = seesAll ? [] : Set(apps.map(\.file))
     func shown(_ problems: [Problem]) -> [Wire.Problem] {
@@ -80,7 +80,7 @@ extension Daemon {
       }
   }
 
-  /// The most failed pings that are shown.
+  /// The most failed pings to show.
   private static let mostPings = 100
 
   private func failedPings(of apps: [AppConfiguration]) -> [Wire.PingProblem]? {
@@ -88,14 +88,14 @@ extension Daemon {
     return failed.isEmpty ? nil : Array(failed)
   }
 
-  /// The last ping of an app if it failed.
+  /// The last ping of an app, if it failed.
   func pingProblem(of app: AppID) -> Wire.PingProblem? {
     commands.pings.problem(of: app).map {
       Wire.PingProblem(app: app.description, problem: $0.text, atMicroseconds: core.wall($0.at))
     }
   }
 
-  /// Where the confinement of refresh-worker does not apply, and what it may do there.
+  /// Why refresh-worker is not confined, and what it may write; nil if it is confined everywhere.
   var unconfined: String? {
     if ports.choice.name == "spawn" { return "refresh-worker is a child process, which only gives up its privileges" }
     if ports.settings.isUserDaemon {

@@ -17,7 +17,7 @@ extension Daemon {
     }
   }
 
-  /// The transfers of a call, if none has ended and the caller may ask about each; if not, the call is answered.
+  /// The transfers of a call, if none has ended and the caller may ask about each; answers the call otherwise.
   func transfers<Parameters>(_ numbers: [Int64], of call: Call<Parameters>) -> [TransferID]? {
     guard (1...Self.callLimit).contains(numbers.count) else {
       call.fail(InvalidParameter(parameter: "ids"))
@@ -43,7 +43,7 @@ extension Daemon {
     return ids
   }
 
-  /// Resumes transfers, also those that wait for a retry or for disk space.
+  /// Resumes transfers, also transfers that wait for a retry or for disk space.
   func resumeTransfers(_ call: Call<TransfersInterface.Resume.Parameters>) {
     guard let ids = transfers(call.parameters.ids, of: call) else { return }
     change(ids.flatMap { [.transferPaused($0, false), .roomFound($0)] }, for: call) { NoParameters() }

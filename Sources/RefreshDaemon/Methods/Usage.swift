@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Shows what the engine has learnt about an app.
+  /// Shows the engine's learners of an app.
   func usage(_ call: Call<ManagerInterface.Usage.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     let habits = app.policy.isAdaptive ? core.engine.habits(of: app.id) : nil
@@ -18,7 +18,7 @@ extension Daemon {
     }
   }
 
-  /// Forgets what was learnt about apps: about all that are named, or none.
+  /// Clears the learners of apps: of all named apps, or none.
   func forget(_ call: Call<ManagerInterface.Forget.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     change(apps.map { .forgotten($0.id) }, for: call) {
@@ -54,7 +54,7 @@ extension Wire.Habit {
 }
 
 extension Wire.Weekday {
-  /// The days of which the bit is set, bit 0 for Monday.
+  /// The days whose bit is set, bit 0 for Monday.
   fileprivate static func of(_ bits: UInt8) -> [Self] {
     allCases.enumerated().filter { bits & 1 << UInt8($0.offset) != 0 }.map(\.element)
   }

@@ -1,17 +1,17 @@
 import RefreshAPI
 import Varlink
 
-// The push bridge's own calls, apart from its deliveries.
+// The calls of the push bridge, except its deliveries.
 
 extension Daemon {
-  /// Whether the caller may act as the bridge; if not, the call is answered.
+  /// Whether the caller may act as the bridge; answers the call if not.
   func mayPush<Parameters>(_ call: Call<Parameters>) -> Bool {
     if core.access.mayPush(call.peer) { return true }
     call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedyForPushes))
     return false
   }
 
-  /// Tells the bridge whether it may connect, now and whenever that changes, until the connection ends.
+  /// Tells the bridge whether it may connect, now and after each change, until the connection ends.
   func watchBridge(_ call: Call<PushInterface.Watch.Parameters>) {
     guard mayPush(call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }

@@ -5,14 +5,14 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// How many refreshes and waits an explanation goes back.
+  /// How many past refreshes and waits an explanation shows.
   private static let pastLimit = 20
   /// How many dropped pushes it shows.
   private static let droppedLimit = 10
 
   /// Explains the verdict on an app, term by term, with its recent refreshes and waits.
   ///
-  /// The verdict is in memory: where the disk does not answer, only the past is missing.
+  /// The verdict is in memory: if the disk does not answer, only the past is missing.
   func why(_ call: Call<ManagerInterface.Why.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     saving.reads.past(of: app.id, limit: Self.pastLimit) { result in

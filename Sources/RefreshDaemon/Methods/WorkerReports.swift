@@ -5,7 +5,7 @@ import Varlink
 extension Daemon {
   /// Applies a worker's reports in one commit, and answers after it.
   ///
-  /// A worker may forget an answered report. On a full disk the daemon goes on in memory, and so does the worker.
+  /// A worker may forget an answered report. If the disk is full, the daemon and the worker go on in memory.
   func report(_ call: Call<WorkerInterface.Report.Parameters>) {
     guard let worker = transfers.workers.worker(of: call.parameters.token, for: call.peer) else {
       return call.fail(RefreshdInterface.NoSuchToken())
@@ -13,7 +13,7 @@ extension Daemon {
     let now = core.readClocks()
     for report in call.parameters.reports {
       let id = TransferID(UInt64(max(0, report.id)))
-      // A report of a transfer that the worker no longer has was sent twice.
+      // A report about a transfer that the worker no longer has was sent twice.
       guard worker.given.contains(id) else { continue }
       transfers.apply(report.bounded, of: id, by: worker, at: now)
     }
@@ -24,7 +24,7 @@ extension Daemon {
     saving.commitSoon()
   }
 
-  /// Sends a worker its orders until nothing is left for it.
+  /// Sends a worker its orders until none is left.
   func work(_ call: Call<WorkerInterface.Work.Parameters>) {
     if !transfers.workers.accept(call) { call.fail(RefreshdInterface.NoSuchToken()) }
   }

@@ -2,7 +2,7 @@ import RefreshAPI
 import RefreshEngine
 
 extension Daemon {
-  /// All that is counted and measured, as OpenMetrics text.
+  /// All counters and measurements, as OpenMetrics text.
   func metricsText(at now: Instant) -> String {
     var text = OpenMetricsText()
     let created = core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset)
@@ -61,7 +61,7 @@ extension Daemon {
     text.add("_created", microseconds: created)
   }
 
-  // Without `_created`, which would be the same time for each app: a fleet's text is long enough.
+  // Without `_created`, the same time for each app: a fleet's text is long enough.
   private func addApps(to text: inout OpenMetricsText) {
     let name = "refreshd_app_fresh_timestamp_seconds"
     text.begin(name, .gauge, unit: "seconds", "When the last refresh of the app started that did not fail.")

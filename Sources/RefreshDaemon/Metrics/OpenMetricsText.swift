@@ -1,7 +1,7 @@
 /// Text in the form of OpenMetrics 1.0, the sections "Text format" and "Metric types" of the specification.
 ///
-/// `info` is the one type that it leaves out, because parsers of the older Prometheus format, such as node_exporter's,
-/// refuse a whole file for it; a gauge that is 1 says the same to both.
+/// It leaves out the type `info`, because parsers of the older Prometheus format, such as node_exporter's, refuse the whole
+/// file for it. A gauge of 1 says the same to both.
 struct OpenMetricsText {
   enum Kind: String {
     case counter, gauge, histogram, summary
@@ -12,10 +12,10 @@ struct OpenMetricsText {
   private var samples = ""
   private var name = ""
 
-  /// The whole text, its end marked.
+  /// The whole text, with the end mark.
   var text: String { samples + "# EOF\n" }
 
-  /// Begins a family; a unit is the last word of its name.
+  /// Begins a family; a unit must be the last word of its name.
   mutating func begin(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) {
     self.name = name
     samples += "# TYPE \(name) \(kind.rawValue)\n"
@@ -23,7 +23,7 @@ struct OpenMetricsText {
     samples += "# HELP \(name) \(help)\n"
   }
 
-  /// Adds a sample that is a whole number; `suffix` is the one of the family's kind, such as `_total`.
+  /// Adds a sample that is a whole number; `suffix` belongs to the family's kind, such as `_total`.
   mutating func add(_ suffix: String = "", _ labels: [Label] = [], count: Int) {
     add(suffix, labels, value: String(count))
   }
@@ -32,7 +32,7 @@ struct OpenMetricsText {
     add(suffix, labels, value: Self.seconds(microseconds))
   }
 
-  // Piece by piece, because a fleet has tens of thousands of samples and the loop waits for them.
+  // Appends piece by piece, because a fleet has tens of thousands of samples and the loop waits for them.
   private mutating func add(_ suffix: String, _ labels: [Label], value: String) {
     samples += name
     samples += suffix

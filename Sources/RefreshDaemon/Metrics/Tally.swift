@@ -10,13 +10,13 @@ final class Tally {
     var outcome: Wire.Outcome
     var trigger: Trigger
 
-    /// All of them, so that every counter begins at 0.
+    /// All kinds, so that every counter begins at 0.
     static let all = Wire.Outcome.allCases.flatMap { outcome in
       Trigger.allCases.map { Kind(outcome: outcome, trigger: $0) }
     }
   }
 
-  /// The end of a push: it was refused when it came, was dropped from the queue, or was delivered.
+  /// The end of a push: refused when it came, dropped from the queue, or delivered.
   enum PushEnd: String, CaseIterable {
     case refused, dropped, delivered
   }
@@ -28,15 +28,15 @@ final class Tally {
   ]
 
   private(set) var refreshes: [Kind: Int] = [:]
-  /// The refreshes of each app that have ended.
+  /// The ended refreshes of each app.
   private(set) var refreshesOfApp: [AppID: Int] = [:]
-  /// The number of refreshes that were run.
+  /// How many refreshes ran.
   private(set) var ran = 0
-  /// The number of them within each of the bounds.
+  /// How many of them took no longer than each bound.
   private(set) var within = [Int](repeating: 0, count: bounds.count)
-  /// The duration of them all, microseconds.
+  /// The sum of their durations, microseconds.
   private(set) var duration: Int64 = 0
-  /// User and system time of their tasks, microseconds.
+  /// The sum of their tasks' user and system times, microseconds.
   private(set) var cpu: Int64 = 0
   private(set) var transfers: [TransferResult: Int] = [:]
   /// The accepted pushes, by the answer to their senders.
@@ -55,7 +55,7 @@ final class Tally {
     let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
     refreshes[Kind(outcome: Wire.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
     refreshesOfApp[record.app, default: 0] += 1
-    // A sync of the app's own took nothing that was measured.
+    // A sync by the app itself was not measured.
     guard record.trigger != .reported else { return }
     ran += 1
     duration += took
@@ -63,7 +63,7 @@ final class Tally {
     for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
   }
 
-  /// Forgets the count of an app that is forgotten.
+  /// Forgets the count of an app that was erased.
   func forget(_ app: AppID) { refreshesOfApp[app] = nil }
 
   /// Counts a wake of the daemon by its timer.
@@ -75,14 +75,14 @@ final class Tally {
 
   func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
 
-  /// Counts what a worker has moved of a file.
+  /// Counts the bytes that a worker moved.
   func note(moved bytes: Int64) {
     // A worker may claim any number of bytes, any number of times.
     let (sum, isTooMuch) = moved.addingReportingOverflow(max(0, bytes))
     moved = isTooMuch ? .max : sum
   }
 
-  /// Counts a write of the store, from when it was asked for to its answer.
+  /// Counts a write of the store, from the request to the answer.
   func noteWrite(took duration: Duration, failed: Bool) {
     writes += 1
     writing += duration.inMicroseconds

@@ -4,12 +4,12 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// The notify commands that run: `on_stale` of stale data, `on_held` of a refresh that waits too long, `on_failure`,
-/// `on_new_data` and `on_success` of refreshes that have ended, and the desktop notice of a session of transfers.
+/// The running notify commands: `on_stale`, `on_held`, `on_failure`, `on_new_data`, `on_success`, and the desktop notice of
+/// a transfer session.
 ///
-/// Each is bounded in time, and reports a failure to the journal only. After a start many apps may have something to
-/// tell in one moment, so few commands of each user run at once, and the others wait for their turn (``CommandTurns``). An
-/// app has one at a time, and of those that wait the newest of each kind.
+/// Each is bounded in time, and reports a failure only to the journal. After a start many apps may have reports at once, so
+/// few commands of each user run at once, and the others queue (``CommandTurns``). An app has one at a time. Of each kind
+/// only its newest command stays in the queue.
 final class NotifyCommands {
   enum Kind {
     case staleData
@@ -32,13 +32,13 @@ final class NotifyCommands {
     }
   }
 
-  /// How long a command may take before it is asked to end.
+  /// How long a command may take before SIGTERM.
   private static let deadline = Duration.seconds(30)
 
-  /// How many commands of the apps of one user run at once.
+  /// How many commands of one user's apps run at once.
   private static let mostOfUser = 8
 
-  /// How many commands of the apps of one user may wait; more are not run.
+  /// How many commands of one user's apps may queue; further commands are dropped.
   private static let mostWaiting = 1000
 
   /// The most characters of a task's message in a variable.
@@ -66,9 +66,9 @@ final class NotifyCommands {
     }
   }
 
-  /// Whether no command is left, apart from those that no signal ends.
+  /// Whether no command is left, except commands that outlived SIGKILL.
   var isEmpty: Bool { turns.isEmpty }
-  /// Called when a command counts no more, because no signal ends it; set once.
+  /// Called when a command is given up, because SIGKILL does not end it; set once.
   var onGivenUp: () -> Void = {}
 
   /// Reports to the journal that an app's data is stale, and runs its `on_stale` command.
@@ -78,7 +78,7 @@ final class NotifyCommands {
     run(.staleData, app.onStale, id, of: app, [("REFRESH_DATA_AGE", "\(age.components.seconds)")])
   }
 
-  /// Reports to the journal that a due refresh of an app waits too long, and runs its `on_held` command.
+  /// Reports to the journal that a due refresh of an app is held too long, and runs its `on_held` command.
   func reportHeld(_ id: RefreshID, _ app: AppConfiguration, by holds: [Hold.Name], since: Instant) {
     let wait = since.duration(to: core.now)
     let names = holds.map(\.rawValue)
@@ -88,7 +88,7 @@ final class NotifyCommands {
       [("REFRESH_HELD_FOR", "\(wait.components.seconds)"), ("REFRESH_HOLDS", names.joined(separator: " "))])
   }
 
-  /// Runs the commands that the app's file has for the end of a refresh.
+  /// Runs the file's commands for the end of a refresh.
   func reportEnd(_ report: EndReport, _ app: AppConfiguration) {
     let (record, rules) = (report.record, app.ends)
     let facts = [
@@ -101,15 +101,16 @@ final class NotifyCommands {
     if record.outcome.isFresh { run(.success, rules.onSuccess, core.makeID(), of: app, facts) }
   }
 
-  /// A text of a task as the value of a variable: one line of at most 1,000 characters, because systemd refuses a
-  /// variable with a control character or a noncharacter.
+  /// A task's text as the value of a variable: one line of at most 1,000 characters.
+  ///
+  /// systemd refuses a variable with a control character or a noncharacter.
   static func variable(_ text: String) -> String {
     text.unicodeScalars.prefix(longestText).reduce(into: "") { line, scalar in
       line.unicodeScalars.append(scalar.isText ? scalar : " ")
     }
   }
 
-  /// Runs a command of the app's file, if the file has it, with what there is to tell as variables.
+  /// Runs a command of the app's file, if it has one, with its report as variables.
   private func run(
     _ kind: Kind, _ command: Command?, _ id: RefreshID, of app: AppConfiguration,
     _ facts: [(name: String, value: String)]
@@ -147,7 +148,7 @@ final class NotifyCommands {
       key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner, environment: variables,
       description: description, timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
       properties: properties, confinement: confinement, input: input, changedPath: nil)
-    // A notice has a text of its own; of all else the newest says enough.
+    // Each notice has its own text; of the other kinds the newest suffices.
     if kind != .sessionEnded {
       turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == kind }
     }
@@ -160,7 +161,7 @@ final class NotifyCommands {
     }
   }
 
-  /// Hands a line that a command printed to the journal; false if the task is no notify command.
+  /// Writes a line that a command printed to the journal; false if the task is no notify command.
   func receive(_ line: String, of key: TaskKey) -> Bool {
     guard let command = turns.receive(line, of: key) else { return false }
     journal.output(line, of: key.refresh, command.app, task: command.purpose.name)
@@ -170,7 +171,7 @@ final class NotifyCommands {
   /// Asks all commands to end, because the daemon stops.
   func endAll() { turns.endAll() }
 
-  /// Kills all commands, because the daemon is to stop at once.
+  /// Kills all commands, because the daemon must stop at once.
   func killAll() { turns.killAll() }
 
   /// Handles the end of a command; false if the task is no notify command.

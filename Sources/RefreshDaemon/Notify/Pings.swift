@@ -2,11 +2,11 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
-/// The pings of apps: a request to the URL of the app's file when a refresh begins, has succeeded or has failed.
+/// The pings of apps: a request to the URL of the app's file when a refresh begins, succeeds or fails.
 ///
-/// healthchecks.io and others take them, and raise the alarm when they hear nothing for too long. refresh-worker sends
-/// each as the app's owner, and no refresh waits for it. An app has one at a time. Of those that wait only the newest end
-/// of a refresh and the beginning after it remain.
+/// healthchecks.io and others receive them, and raise an alarm after too long a silence. refresh-worker sends each as the
+/// app's owner, and no refresh waits for it. An app has one at a time. The queue keeps only the newest end of a refresh and
+/// the beginning after it.
 final class Pings {
   /// The moment of a refresh that a ping reports.
   enum PingMoment {
@@ -32,9 +32,9 @@ final class Pings {
     let at: Instant
   }
 
-  /// How long refresh-worker may take, with a second try; it is asked to end a little later.
+  /// How long refresh-worker may take, including a second try, and when it gets SIGTERM.
   private static let (patience, deadline) = (Duration.seconds(12), Duration.seconds(15))
-  /// How many pings of the apps of one user are sent at once, and how many may wait; more are not sent.
+  /// How many pings of one user's apps are sent at once, and how many may queue; further pings are dropped.
   private static let (mostOfUser, mostWaiting) = (8, 1000)
   /// The most characters of a problem.
   private static let longestText = 200
@@ -43,10 +43,10 @@ final class Pings {
   private let journal: DaemonJournal
   private let environment: TaskEnvironment
   private let turns: CommandTurns<PingMoment>
-  /// The last ping of each app whose last ping failed.
+  /// The failed pings, of apps whose last ping failed.
   private var problems: [AppID: PingFailure] = [:]
 
-  /// Called when a ping counts no more, because no signal ends it; set once.
+  /// Called when a ping is given up, because SIGKILL does not end it; set once.
   var onGivenUp: () -> Void = {}
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
@@ -69,10 +69,10 @@ final class Pings {
     }
   }
 
-  /// Whether no ping is left, apart from those that no signal ends.
+  /// Whether no ping is left, except pings that outlived SIGKILL.
   var isEmpty: Bool { turns.isEmpty }
 
-  /// Why the last ping of an app failed; nil when it did not.
+  /// Why the last ping of an app failed; nil if it did not.
   func problem(of app: AppID) -> PingFailure? { problems[app] }
 
   /// Sends a ping, if the app's file has a URL for it.
@@ -98,12 +98,12 @@ final class Pings {
     if !turns.add(moment, launch) { note("\(Self.mostWaiting) pings of this user wait already", of: app.id) }
   }
 
-  /// Forgets the problems of apps that have no ping any more.
+  /// Forgets the problems of apps without a ping.
   func reconfigured() {
     problems = problems.filter { core.configuration[$0.key]?.ends.ping != nil }
   }
 
-  /// Takes a line that a ping printed; false if the task is no ping.
+  /// Keeps a line that a ping printed; false if the task is no ping.
   func receive(_ line: String, of key: TaskKey) -> Bool {
     turns.receive(String(line.prefix(Self.longestText)), of: key) != nil
   }
@@ -114,10 +114,10 @@ final class Pings {
   /// Handles the end of a ping; false if the task is no ping.
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
 
-  /// Keeps how the last ping of an app went; the journal has the first failure, and the first success after it.
+  /// Keeps the result of an app's last ping; the journal gets the first failure, and the first success after it.
   private func note(_ problem: String?, of app: AppID) {
     let before = problems[app]
-    // The app may have lost its ping, or its file, meanwhile.
+    // The app may have lost its ping or its file meanwhile.
     guard core.configuration[app]?.ends.ping != nil, !core.engine.isStopping else { return problems[app] = nil }
     problems[app] = problem.map { PingFailure(text: $0, at: core.now) }
     switch (before, problem) {

@@ -8,7 +8,7 @@ final class BridgeConnection: DecisionFollower {
 
   /// A connection that watches or has reported.
   private struct BridgeClient {
-    /// When it came, boot clock.
+    /// When the connection came, boot clock.
     let since: Instant
     var watch: WatchCall?
     var sources: [Wire.Source] = []
@@ -16,28 +16,28 @@ final class BridgeConnection: DecisionFollower {
 
   private unowned let core: DaemonCore
   private var clients: [ObjectIdentifier: BridgeClient] = [:]
-  /// The reply that the watching connections were sent last.
+  /// The last reply to the watching connections.
   private var sent: PushInterface.Watch.Reply?
-  /// The id of the network that was in use last.
+  /// The id of the last known network.
   private var network = ""
 
   init(_ core: DaemonCore) { self.core = core }
 
-  /// Tells a connection whether it may connect to its sources, now and whenever that changes.
+  /// Tells a connection whether it may connect to its sources, now and after each change.
   func watch(_ call: WatchCall) {
     keep(call.connection) { $0.watch = call }
     let now = reply()
     if now == sent { call.reply(now, continues: true) } else { send() }
   }
 
-  /// Keeps the sources that a connection reports, all of them its own.
+  /// Keeps the sources that a connection reports, in place of its earlier sources.
   func report(_ sources: [Wire.Source], by connection: Connection) {
     keep(connection) { $0.sources = sources }
   }
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) { send() }
 
-  /// The bridge as status shows it; nil if it is not connected.
+  /// The bridge for the status; nil if it is not connected.
   var state: Wire.PushState? {
     let clients = clients.values.sorted { $0.since < $1.since }
     return clients.first.map {
@@ -49,7 +49,7 @@ final class BridgeConnection: DecisionFollower {
 
   private func keep(_ connection: Connection, _ change: (inout BridgeClient) -> Void) {
     let identifier = ObjectIdentifier(connection)
-    // Before the access to the clients: a step of the clock has the engine decide, and they are read then.
+    // Reads the clocks before the clients: after a step of the clock the engine decides, which also reads the clients.
     let now = core.readClocks()
     change(&clients[identifier, default: BridgeClient(since: now)])
     connection.onDisconnect("bridge") { self.clients[identifier] = nil }
@@ -64,7 +64,7 @@ final class BridgeConnection: DecisionFollower {
   }
 
   private func reply() -> PushInterface.Watch.Reply {
-    // An unknown network is no new network.
+    // An unknown network is no change.
     if let network = core.engine.conditions.network.value { self.network = network.identity }
     return PushInterface.Watch.Reply(mayConnect: core.engine.mayBridge, network: network)
   }

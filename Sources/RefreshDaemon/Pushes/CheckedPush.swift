@@ -2,9 +2,9 @@ import RefreshAPI
 import RefreshEngine
 import RefreshStore
 
-/// A push that was checked: its app is configured, and its payload is right.
+/// A checked push: its app is configured, and its payload is valid.
 struct CheckedPush {
-  /// Why a push can never be accepted, in one line that has nothing of the payload.
+  /// Why a push can never be accepted, in one line without anything of the payload.
   struct Refusal: Error {
     let text: String
   }
@@ -19,7 +19,7 @@ struct CheckedPush {
   let urgency: Urgency
   /// The id of the message at its source.
   let message: String?
-  /// Whether the source sends the message for the first time, as it reports.
+  /// Whether the source reports that it sends the message for the first time.
   var isNew = false
 
   init(
@@ -56,7 +56,7 @@ struct CheckedPush {
   /// Whether a text can be the id of a message.
   static func isMessage(_ id: String) -> Bool { (1...mostMessageBytes).contains(id.utf8.count) }
 
-  /// The row to be saved under a number of its own; `now` is the boot clock's time.
+  /// The push with a new number, for the store; `now` is the boot clock's time.
   func arrived(as id: PushID, at now: Instant) -> ArrivedPush {
     let push =
       payload.isToWake
@@ -65,16 +65,16 @@ struct CheckedPush {
   }
 }
 
-/// Why pushes were not accepted; they may be sent again.
+/// Why pushes were not accepted, which may be sent again.
 struct PushRefusal: Error {
   let problem: String
 
-  /// They could not be saved.
+  /// Makes the refusal of pushes that could not be saved.
   init(_ problem: StoreError) { self.problem = problem.description }
 
   private init(problem: String) { self.problem = problem }
 
-  /// The waiting pushes take all the memory that they may.
+  /// Makes the refusal of pushes that exceed the memory for waiting pushes.
   static func full(for apps: Set<AppID>) -> PushRefusal {
     let names = apps.sorted().prefix(3).map(\.description).joined(separator: ", ") + (apps.count > 3 ? ", ..." : "")
     return PushRefusal(
@@ -87,8 +87,8 @@ struct PushRefusal: Error {
 struct AcceptedPush {
   /// The fate of the push; nil if its app left the configuration meanwhile.
   var fate: Wire.PushFate?
-  /// How many pushes of the app wait, including this one.
+  /// How many pushes of the app wait, including this push.
   var waiting = 0
-  /// When the limit lets the push wake the app, boot clock; nil if it may do so now or is not to wake the app.
+  /// When the limit lets the push wake the app, boot clock; nil for now, or if the push wakes no app.
   var earliest: Instant?
 }

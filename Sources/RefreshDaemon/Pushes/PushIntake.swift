@@ -12,13 +12,13 @@ final class PushIntake: DecisionFollower, SavedPart {
   private let journal: DaemonJournal
   private let notices: DesktopNotices
   private var ledger: PushLedger
-  /// Whether a push or the bridge has come since the start, or a push was stored: from then on the conditions of
-  /// urgencies are watched.
+  /// Whether a push or the bridge has come since the start, or a push was stored; from then on the conditions of urgencies
+  /// are watched.
   private(set) var isInUse: Bool
-  /// Called when the first push or the bridge has come; set once.
+  /// Called when the first push or the bridge comes; set once.
   var onFirstUse: () -> Void = {}
 
-  /// For the next commit.
+  /// The changes for the next commit.
   private var changes = PushChanges()
 
   init(
@@ -31,7 +31,7 @@ final class PushIntake: DecisionFollower, SavedPart {
     bridge = BridgeConnection(core)
   }
 
-  /// Has the conditions of urgencies watched from now on.
+  /// Starts to watch the conditions of urgencies.
   func use() {
     guard !isInUse else { return }
     isInUse = true
@@ -42,9 +42,9 @@ final class PushIntake: DecisionFollower, SavedPart {
 
   /// Accepts pushes, and answers when they are on the disk: the fate of each, or why none was accepted.
   ///
-  /// They are saved first and handed to the engine after that: a push that cannot be stored never was, and may be sent
-  /// again. In the same transaction the store leaves out a message that was accepted before. The engine's decision is
-  /// saved before the answer too, so that a crash right after it changes nothing.
+  /// The store saves the pushes first, and the engine gets them after that: a push that cannot be stored never existed, and
+  /// may be sent again. The same transaction leaves out messages that were accepted before. The engine's decision is saved
+  /// before the answer too, so that a crash right after it changes nothing.
   func accept(_ checked: [CheckedPush], then answer: @escaping (Result<[AcceptedPush], PushRefusal>) -> Void) {
     let now = core.readClocks()
     use()
@@ -75,13 +75,13 @@ final class PushIntake: DecisionFollower, SavedPart {
     }
   }
 
-  /// The bytes of payloads that the owner of these apps has waiting; of several owners, the one who has the most.
+  /// The bytes of waiting payloads of the owner of these apps; of several owners, the largest sum.
   private func bytesOfOwner(of checked: [CheckedPush]) -> Int {
     let owner = { (app: AppID) in self.core.configuration[app]?.owner.uid }
     return Set(checked.compactMap { owner($0.app) }).map { user in ledger.bytes { owner($0) == user } }.max() ?? 0
   }
 
-  /// Has the store forget a push that was refused: its source may send it again.
+  /// Has the store forget a refused push, so that its source may send it again.
   private func forget(_ push: ArrivedPush) {
     if push.push != nil { changes.changed[push.id] = .gone }
     if let message = push.message { changes.unseen[push.app, default: []].insert(message) }
@@ -90,13 +90,13 @@ final class PushIntake: DecisionFollower, SavedPart {
   /// Counts a push that was refused because its payload is wrong.
   func noteRefused() { core.tally.note(Tally.PushEnd.refused) }
 
-  /// Counts a push that was accepted before.
+  /// Counts a push whose message was accepted before.
   private func passOver(_ checked: CheckedPush) -> AcceptedPush {
     core.tally.note(Wire.PushFate.known)
     return AcceptedPush(fate: .known, waiting: waiting(of: checked.app))
   }
 
-  /// Hands a saved push to the engine; a push that wakes nobody goes to the attached processes.
+  /// Gives a saved push to the engine; a push that wakes no app goes to the attached processes.
   private func handToEngine(_ checked: CheckedPush, _ push: Push?) -> AcceptedPush {
     guard core.configuration[checked.app] != nil else {
       if let message = checked.message { changes.unseen[checked.app, default: []].insert(message) }
@@ -113,7 +113,7 @@ final class PushIntake: DecisionFollower, SavedPart {
     }
     core.handle(.pushed(checked.app, push))
     let isKept = core.engine.pushes(of: checked.app).contains { $0.id == push.id }
-    // A push that replaced another has that one's row, and needs none of its own.
+    // A push that replaced another push uses its row, and needs none of its own.
     if !isKept { changes.changed[push.id] = .gone }
     let delivered = core.engine.state(of: checked.app)?.running?.push
     var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: checked.app))
@@ -137,7 +137,7 @@ final class PushIntake: DecisionFollower, SavedPart {
     return accepted
   }
 
-  /// How many pushes of an app wait, without the one that a running refresh delivers.
+  /// How many pushes of an app wait, without the push that a running refresh delivers.
   private func waiting(of app: AppID) -> Int {
     let delivered = core.engine.state(of: app)?.running?.push
     return core.engine.pushes(of: app).count { $0.id != delivered }
@@ -152,10 +152,10 @@ final class PushIntake: DecisionFollower, SavedPart {
     for (id, change) in decision.pushes {
       let before = ledger.note(change, of: id)
       guard change == .gone, before?.wasDelivered == true, !undelivered.contains(id) else { continue }
-      // After a loss of power the app would get the push again.
+      // Otherwise the app would get the push again after a loss of power.
       saving.requireDurable()
       core.tally.note(Tally.PushEnd.delivered)
-      // The refresh has prepared the data that the alert is about; after a crash its push comes again.
+      // The refresh has prepared the data for the alert; after a crash its push comes again.
       if let before { saving.afterCommit { self.show(before.alert, of: before.app) } }
     }
     for push in decision.pushesDropped {

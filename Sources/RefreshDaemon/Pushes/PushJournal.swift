@@ -3,7 +3,7 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-// Journal entries about pushes; they have nothing of a payload except the content id.
+// Journal entries about pushes; of a payload they contain only the content id.
 
 extension DaemonJournal {
   func accepted(_ contentID: String?, of app: AppID, _ fate: Wire.PushFate, waiting: Int) {

@@ -1,14 +1,14 @@
 import RefreshAPI
 import RefreshEngine
 
-/// The pushes that the engine has, and the bytes that they take.
+/// The pushes in the engine, and the memory that they take.
 struct PushLedger {
   /// The greatest number that a push ever had.
   private var last: UInt64
   private var kept: [PushID: Kept] = [:]
-  /// The bytes of payloads that the engine has.
+  /// The bytes of payloads in the engine.
   private var bytesKept = 0
-  /// The bytes of payloads that are being saved for it.
+  /// The bytes of payloads that are being saved for the engine.
   private var bytesArriving = 0
 
   /// Begins with the stored pushes.
@@ -28,15 +28,15 @@ struct PushLedger {
     fileprivate let bytes: Int
   }
 
-  /// The most bytes of payloads that may wait, of all apps together: they are in the daemon's memory.
+  /// The most bytes of waiting payloads of all apps together, because they are in the daemon's memory.
   static let mostBytes = 16 << 20
-  /// How many of them the apps of each user may have even when others have taken all.
+  /// How many of these bytes the apps of each user may have even if others have taken all.
   static let reservedBytes = 1 << 20
 
-  /// The apps that have pushes, also those without a file.
+  /// The apps with pushes, also apps without a file.
   var apps: Set<AppID> { Set(kept.values.map(\.app)) }
 
-  /// Applies the engine's change of a push, and gives the push as it was before.
+  /// Applies the engine's change of a push, and returns the push before the change.
   @discardableResult
   mutating func note(_ change: PushChange, of id: PushID) -> Kept? {
     let before = kept.removeValue(forKey: id)
@@ -51,30 +51,30 @@ struct PushLedger {
     return before
   }
 
-  /// The alert in the payload of a push; one that was stored was read before, so it has no mistake.
+  /// The alert in the payload of a push; a stored payload was checked before, so it has no mistake.
   private static func alert(of push: Push) -> PushPayload.Alert? {
     do throws(AppInterface.InvalidPayload) { return try PushPayload(push.payload).alert } catch { return nil }
   }
 
-  /// The bytes of payloads that the engine has of some apps.
+  /// The bytes of some apps' payloads in the engine.
   func bytes(of isOwn: (AppID) -> Bool) -> Int { kept.values.reduce(0) { isOwn($1.app) ? $0 + $1.bytes : $0 } }
 
-  /// Whether all apps together may have so many bytes more.
+  /// Whether there is room for more bytes of payloads.
   func hasRoom(for bytes: Int) -> Bool { bytes == 0 || bytesKept + bytesArriving + bytes <= Self.mostBytes }
 
-  /// Reserves bytes for payloads until ``release(_:)``; false if there are not enough.
+  /// Reserves bytes for payloads until ``release(_:)``; false if there is no room.
   ///
-  /// - Parameter own: the bytes that the user whose apps they are for has already.
+  /// - Parameter own: the bytes that the user of these apps has already.
   mutating func reserve(_ bytes: Int, own: Int = mostBytes) -> Bool {
     guard hasRoom(for: bytes) || own + bytes <= Self.reservedBytes else { return false }
     bytesArriving += bytes
     return true
   }
 
-  /// Gives back what ``reserve(_:)`` reserved: the engine has the payloads now, or they were refused.
+  /// Gives back reserved bytes: the engine has the payloads now, or they were refused.
   mutating func release(_ bytes: Int) { bytesArriving -= bytes }
 
-  /// The number of one more, greater than any before.
+  /// The next number, greater than any before.
   mutating func makeID() -> PushID {
     last += 1
     return PushID(last)

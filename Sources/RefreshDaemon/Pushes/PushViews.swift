@@ -15,7 +15,7 @@ extension Wire.PushWaiting {
 }
 
 extension WaitingPush.Wait {
-  /// Its word, and its end where that is known.
+  /// The word for the wait, and its end if that is known.
   var wire: (word: String, until: Instant?) {
     switch self {
     case .ready: ("ready", nil)

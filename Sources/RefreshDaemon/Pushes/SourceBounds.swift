@@ -1,15 +1,15 @@
 import RefreshAPI
 
-// The bridge's report of a source comes in part from a server, which may send anything: it is bounded before it is kept.
+// Bounds the bridge's report of a source before it is kept, because parts of it come from a server.
 
 extension Wire.Source {
-  /// The most sources that one connection may tell of: as many as `push.toml` may have, 64 of each kind.
+  /// The most sources of one connection: as many as `push.toml` may have, 64 of each kind.
   static let most = 64 * Wire.SourceKind.allCases.count
-  /// The most bytes of the name of one, and of what is wrong with it.
+  /// The most bytes of a source's name, and of its problem.
   private static let longestName = 32
   private static let longestProblem = 512
 
-  /// The same with every number within its bounds, and no more than the beginning of a text of any length.
+  /// The source with every number within its bounds, and with the beginning of each text.
   var bounded: Wire.Source {
     Wire.Source(
       name: OutputLines.beginning(of: name, most: Self.longestName), kind: kind, isConnected: isConnected,

@@ -1,20 +1,20 @@
 import RefreshEngine
 import RefreshStore
 
-/// The last refresh of each app, kept in memory so that no answer waits for a disk.
+/// The last refresh of each app, in memory, so that no answer waits for a disk.
 final class LastRefreshes {
-  /// In the order of the ids: a dictionary would cost as much again, and a box for each refresh a fifth more.
+  /// The refreshes in the order of the ids: a dictionary would take as much memory again, a box for each a fifth more.
   private var refreshes: [(app: AppID, last: StoredRefresh)] = []
-  /// The answers that wait for ``load(_:of:)``; nil from then on.
+  /// The answers that wait for ``load(_:of:)``; nil after it.
   private var early: [() -> Void]? = []
 
-  /// The last refresh of an app that has ended.
+  /// The last ended refresh of an app.
   subscript(app: AppID) -> StoredRefresh? {
     let index = index(of: app)
     return index < refreshes.count && refreshes[index].app == app ? refreshes[index].last : nil
   }
 
-  /// Keeps a refresh that has ended.
+  /// Notes an ended refresh.
   func note(_ refresh: StoredRefresh, of app: AppID) {
     let index = index(of: app)
     if index < refreshes.count, refreshes[index].app == app {
@@ -24,7 +24,7 @@ final class LastRefreshes {
     }
   }
 
-  /// Keeps the ids of a new configuration in place of equal ones, so that their texts are in memory once.
+  /// Takes over the ids of a new configuration, so that their texts are in memory once.
   func share(_ ids: [AppID]) {
     for id in ids where self[id] != nil { refreshes[index(of: id)].app = id }
   }
@@ -34,7 +34,7 @@ final class LastRefreshes {
     if self[app] != nil { refreshes.remove(at: index(of: app)) }
   }
 
-  /// Where an app is, or would be.
+  /// The index of an app, or its place if it has none.
   private func index(of app: AppID) -> Int { refreshes.partitioningIndex { $0.app >= app } }
 
   /// Answers once the last refreshes are known, a moment after the start.
@@ -42,10 +42,10 @@ final class LastRefreshes {
     if early == nil { answer() } else { early?.append(answer) }
   }
 
-  /// Adds what the store has of these apps, where nothing newer is known, and gives the answers that waited for it.
+  /// Adds these apps' refreshes from the store, unless newer ones are known, and gives the waiting answers.
   ///
-  /// Each refresh is copied: what the store read lies among memory that is no longer needed, and would keep that memory
-  /// from being given back. The id is the configuration's, so that its text is there once.
+  /// Each refresh is copied: the store's values lie between unneeded blocks of memory, and would keep them from being given
+  /// back. The id is the configuration's, so that its text is in memory once.
   func load(_ stored: [AppID: StoredRefresh], of apps: [AppID]) {
     refreshes.reserveCapacity(apps.count)
     for app in apps where self[app] == nil {

@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 
 extension Started {
-  /// The tasks of a refresh that a daemon before this one may have left.
+  /// The tasks of a refresh that an earlier daemon may have left.
   func tasks(in app: AppConfiguration?) -> [LeftTask] {
     guard let app else { return [] }
     return zip(app.commands, app.policy.tasks).enumerated().map { number, task in

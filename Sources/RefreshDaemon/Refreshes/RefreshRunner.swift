@@ -5,7 +5,7 @@ import RefreshStore
 import Systemd
 import Varlink
 
-/// Runs refreshes: starts their tasks or hands them to an attached process, and reports their start and their end.
+/// Runs refreshes: starts their tasks or has an attached process perform them, and reports their start and end.
 final class RefreshRunner: DecisionFollower {
   private unowned let core: DaemonCore
   private let ports: Ports
@@ -16,7 +16,7 @@ final class RefreshRunner: DecisionFollower {
   let lastRefreshes = LastRefreshes()
   /// The validators of fetches.
   let fetches: FetchValidators
-  /// The use by units whose workers have not ended yet.
+  /// The use of the machine by units whose workers have not ended yet.
   var unitUses: [TaskKey: UnitUse] = [:]
 
   /// The other parts that a refresh needs.
@@ -37,12 +37,12 @@ final class RefreshRunner: DecisionFollower {
 
   subscript(refresh: RefreshID) -> RunningRefreshes.Running? { refreshes[refresh] }
 
-  /// The task with this token; nil when there never was one or it has ended.
+  /// The task with this token; nil if there was none or it has ended.
   func task(of token: String) -> TaskKey? { refreshes.task(of: token) }
 
   /// The task with this token, if the peer may complete it.
   ///
-  /// A task may hand its token on as it likes; the token of an attached process is for its user only.
+  /// A task may pass its token to any process; the token of an attached process is for its user only.
   func task(of token: String, completedBy peer: Peer) -> TaskKey? {
     guard let key = refreshes.task(of: token) else { return nil }
     guard let running = refreshes[key.refresh], let performer = running.performer,
@@ -51,7 +51,7 @@ final class RefreshRunner: DecisionFollower {
     return user == peer.uid ? key : nil
   }
 
-  /// The processes of a running refresh, as far as they are known.
+  /// The known processes of a running refresh.
   func processes(of refresh: RefreshID) -> [Int32] {
     refreshes.keys(of: refresh).flatMap(ports.launcher.processes).sorted()
   }
@@ -61,7 +61,7 @@ final class RefreshRunner: DecisionFollower {
   /// A refresh that was stopped while its start was being saved has ended already.
   func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
     let isAttached = parts.audience.attached.performer(of: app.id) != nil
-    // The app may have attached while the start was being saved: then nobody needs to activate it.
+    // If the app attached while the start was being saved, nothing needs to activate it.
     if isAttached, app.commands.first?.activation != nil { return perform(refresh, of: app, trigger) }
     guard let deadline = startClock(of: refresh) else { return }
     let running = register(refresh, of: app, trigger, deadline: deadline, performer: nil)
@@ -70,7 +70,7 @@ final class RefreshRunner: DecisionFollower {
     }
   }
 
-  /// Has the deadline of a refresh count from now on, and gives it; nil if the refresh is not to be started any more.
+  /// Starts the deadline of a refresh, and returns it; nil if the refresh must not start any more.
   private func startClock(of refresh: RefreshID) -> Instant? {
     guard core.engine.isAwaitingBegin(refresh) else { return nil }
     core.handle(.began(refresh))
@@ -98,16 +98,16 @@ final class RefreshRunner: DecisionFollower {
     guard let deadline = startClock(of: refresh) else { return }
     let performer = parts.audience.attached.performer(of: app.id)?.lease
     let running = register(refresh, of: app, trigger, deadline: deadline, performer: performer)
-    // The process may have left since the engine decided.
+    // The process may have left since the decision.
     if let performer { askToPerform(performer, refresh, running) } else { lose(refresh) }
   }
 
-  /// Has the process that has just attached perform the refresh for which the session bus started the app.
+  /// Has a newly attached process perform the refresh for which the session bus started the app.
   func attached(_ lease: LeaseID, to app: AppID) {
     guard !core.engine.isStopping, parts.audience.attached.performer(of: app)?.lease == lease,
       let (refresh, running) = refreshes.handOver(to: lease, activationOf: app, in: core)
     else { return }
-    // The process of the task has done its work; its end is no end of the refresh.
+    // The task's process has done its work; the refresh goes on without it.
     ports.launcher.terminate(TaskKey(refresh: refresh, task: 0))
     askToPerform(lease, refresh, running)
   }
@@ -118,7 +118,7 @@ final class RefreshRunner: DecisionFollower {
     parts.audience.attached.send(event, to: performer)
   }
 
-  /// Notes a refresh that starts, and reports that it has begun.
+  /// Registers a starting refresh, and reports its start.
   private func register(
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?
   ) -> RunningRefreshes.Running {
@@ -156,7 +156,7 @@ final class RefreshRunner: DecisionFollower {
         changedPath: policy.newData.path))
   }
 
-  /// The push that a refresh delivers, or the ended session of transfers that it reports, or what a person gave it.
+  /// The payload for a refresh: of its push, of the ended transfer session that it reports, or of a `Run` call.
   private func payload(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
     core.engine.push(deliveredBy: refresh)?.payload
       ?? parts.transfers.sessionReport(deliveredBy: refresh, to: running.app.id, in: core.engine) ?? running.payload
@@ -167,7 +167,7 @@ final class RefreshRunner: DecisionFollower {
     return running.contentID
   }
 
-  /// Reports to the app, by signal and by socket, that its refresh is near its deadline.
+  /// Warns the app, by signal and by socket, that the deadline of its refresh is near.
   func warn(_ refresh: RefreshID, of app: AppID, deadline: Instant) {
     for key in refreshes.keys(of: refresh) { ports.launcher.warn(key) }
     sendPerformer(
@@ -187,7 +187,7 @@ final class RefreshRunner: DecisionFollower {
       Wire.AttachEvent(kind: "cancelled", refresh: refresh.description, reason: Wire.StopReason(reason)))
   }
 
-  /// Ends all processes of a refresh, or gives up on the attached process that performs it.
+  /// Kills all processes of a refresh, or gives up on the attached process that performs it.
   func kill(_ refresh: RefreshID) {
     for key in refreshes.keys(of: refresh) { ports.launcher.kill(key) }
     let attached = parts.audience.attached
@@ -213,10 +213,9 @@ final class RefreshRunner: DecisionFollower {
 
   // MARK: - Output and end
 
-  /// The end of a task as the engine judges it.
+  /// The end of a task as the engine must judge it.
   ///
-  /// If the service manager could not confine a built-in task, the end counts as worth a retry, and the retry runs
-  /// unconfined.
+  /// If the service manager could not confine a built-in task, the end is worth a retry, and the retry runs unconfined.
   func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
     let end = unitUses.removeValue(forKey: key)?.added(to: end) ?? end
     guard let folder = parts.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
@@ -227,11 +226,11 @@ final class RefreshRunner: DecisionFollower {
       message: "the service manager cannot confine it to \(folder); it is tried again without that")
   }
 
-  /// Hands a line that a task printed to the journal and to the calls that watch.
+  /// Passes a line that a task printed to the journal and to the calls that watch.
   func receive(_ line: String, of key: TaskKey) {
     guard let running = refreshes[key.refresh] else { return }
     let task = running.app.policy.tasks[key.task].name
-    // The journal has the output of a unit already.
+    // The journal already has the output of a unit.
     if running.commands.indices.contains(key.task), running.commands[key.task].unit == nil {
       ports.journal.output(line, of: key.refresh, running.app.id, task: task)
     }
@@ -239,9 +238,9 @@ final class RefreshRunner: DecisionFollower {
     for call in running.runCalls where call.wantsMore { call.reply(reply, continues: true) }
   }
 
-  /// Reports a task that has ended, before the rest of its refresh.
+  /// Reports an ended task before the rest of its refresh.
   private func report(_ ended: EndedTask) {
-    // The refresh of an attached process has no tasks of the app's file.
+    // The refresh of an attached process has none of the file's tasks.
     guard let running = refreshes[ended.refresh], running.performer == nil else { return }
     let (task, audience) = (Wire.RefreshTask(ended.record), parts.audience)
     audience.watchers.report(task, ended.refresh, of: ended.app)
@@ -253,7 +252,7 @@ final class RefreshRunner: DecisionFollower {
         task: task.name, outcome: task.outcome))
   }
 
-  /// Reports the tasks and refreshes that have ended; a call that waits for one is answered when it is in the history.
+  /// Reports ended tasks and refreshes; answers the calls that wait for a refresh once the history has it.
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     for ended in decision.tasksEnded { report(ended) }
     for record in decision.ended {
@@ -270,10 +269,10 @@ final class RefreshRunner: DecisionFollower {
     }
   }
 
-  /// Adopts the refreshes of the daemon before this one that still run, and ends the rest.
+  /// Adopts the running refreshes of the earlier daemon, and ends the others.
   ///
-  /// Called before the configuration is in force, when the engine decides the outcome of each. Gives the events to
-  /// handle after that: what tasks reported of themselves to the earlier daemon.
+  /// Called before the configuration is in force, when the engine decides each outcome. Returns the events to handle after
+  /// that: the reports of tasks to the earlier daemon.
   func adopt(
     _ left: [AppID: Started], stored: [PassedDescriptor], _ configuration: ConfigurationInForce
   ) -> [Event] {

@@ -3,22 +3,22 @@ import RefreshConfig
 import RefreshEngine
 import Varlink
 
-/// The refreshes that run, and the tokens of their tasks.
+/// The running refreshes, and the tokens of their tasks.
 struct RunningRefreshes {
   struct Running {
-    /// The app as it was configured at the start.
+    /// The app's configuration at the start.
     let app: AppConfiguration
     let trigger: Trigger
     /// When the refresh is asked to end, boot clock.
     let deadline: Instant
-    /// The lease of the attached process that performs the refresh; nil where the app's commands do.
+    /// The lease of the attached process that performs the refresh; nil if the app's commands do.
     fileprivate(set) var performer: LeaseID?
-    /// A token for each task, by which it may complete itself.
+    /// A token for each task, with which it may complete itself.
     fileprivate(set) var tokens: [String]
-    /// The `Run` calls that are sent each step.
+    /// The `Run` calls that receive each step.
     let runCalls: [RunCalls.RunCall]
 
-    /// The payload that a `Run` call came with; nil for none.
+    /// The payload of a `Run` call; nil for none.
     var payload: String? { runCalls.lazy.compactMap(\.parameters.payload).first }
 
     /// The content id of that payload.
@@ -28,12 +28,12 @@ struct RunningRefreshes {
           try PushPayload(text).contentID
         }
       } catch {
-        // It was checked when it came.
+        // The payload was checked when it came.
         return nil
       }
     }
 
-    /// The commands of the refresh; none where an attached process performs it.
+    /// The commands of the refresh; none if an attached process performs it.
     var commands: [Command] { performer == nil ? app.commands : [] }
   }
 
@@ -42,10 +42,10 @@ struct RunningRefreshes {
 
   subscript(refresh: RefreshID) -> Running? { running[refresh] }
 
-  /// The task with this token; nil when there never was one or it has ended.
+  /// The task with this token; nil if there was none or it has ended.
   func task(of token: String) -> TaskKey? { tasks[token] }
 
-  /// The commands of a running refresh, as the launcher knows them.
+  /// The commands of a running refresh, by the launcher's names.
   func keys(of refresh: RefreshID) -> [TaskKey] {
     (running[refresh]?.commands ?? []).indices.map { TaskKey(refresh: refresh, task: $0) }
   }
@@ -57,7 +57,7 @@ struct RunningRefreshes {
 
   /// Adds a refresh and gives each of its tasks a token; an attached process performs it as one task.
   ///
-  /// - Parameter found: the tokens of tasks that were found running, by number.
+  /// - Parameter found: the tokens of running tasks that were found, by number.
   mutating func add(
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?,
     found: [Int: String] = [:], runCalls: [RunCalls.RunCall]
@@ -70,9 +70,9 @@ struct RunningRefreshes {
     return started
   }
 
-  /// Gives an attached process the refresh whose task has activated its app, with a new token: the task has no more to say.
+  /// Gives an attached process the refresh whose task has activated its app, with a new token in place of the task's.
   ///
-  /// A refresh that has its outcome, or that is past its deadline, stays with its task.
+  /// A refresh with an outcome, or past its deadline, stays with its task.
   mutating func handOver(
     to performer: LeaseID, activationOf app: AppID, in core: DaemonCore
   ) -> (RefreshID, Running)? {
@@ -89,7 +89,7 @@ struct RunningRefreshes {
     return running[refresh].map { (refresh, $0) }
   }
 
-  /// Forgets a refresh that has ended, and gives the `Run` calls that waited for it.
+  /// Forgets an ended refresh, and returns the `Run` calls that waited for it.
   mutating func end(_ refresh: RefreshID) -> [RunCalls.RunCall] {
     guard let ended = running.removeValue(forKey: refresh) else { return [] }
     for token in ended.tokens { tasks[token] = nil }
@@ -98,7 +98,7 @@ struct RunningRefreshes {
 }
 
 extension Wire.AttachEvent {
-  /// The request to perform a refresh.
+  /// Makes the request to perform a refresh.
   init(
     perform refresh: RefreshID, _ running: RunningRefreshes.Running, payload: String?, contentID: String?,
     in core: DaemonCore
@@ -113,9 +113,9 @@ extension Wire.AttachEvent {
   }
 }
 
-/// The secret by which a process shows which task or worker it is.
+/// The secret that identifies the process of a task or a worker.
 enum Token {
-  /// Makes one: 128 random bits, so that only a process that was given it can have it.
+  /// Makes a token: 128 random bits, which only a process that received it can know.
   static func make() -> String {
     (0..<2).map { _ in
       let half = String(UInt64.random(in: .min ... .max), radix: 16)

@@ -8,15 +8,15 @@ struct TaskEnvironment {
   private let inherited: [String]
   /// The path of the daemon's socket.
   private let socket: String
-  /// The path of `refresh-worker`; its usual path if it is not found, for the message that it cannot be started.
+  /// The path of `refresh-worker`; its usual path if it is not found, for the error at its start.
   let worker: String
 
-  /// Variables of the daemon's own service, which would mislead a task (systemd.exec(5), sd_notify(3)).
+  /// The variables of the daemon's own service, which would mislead a task (systemd.exec(5), sd_notify(3)).
   private static let ofTheService: Set<Substring> = [
     "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "JOURNAL_STREAM",
     "INVOCATION_ID", "MAINPID", "SYSTEMD_EXEC_PID", "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY",
   ]
-  /// The variables that a system daemon passes on: where programs are found, and their language.
+  /// The variables that a system daemon passes on: the paths of programs, and their language.
   private static let ofTheSystem: Set<Substring> = ["PATH", "LANG", "LC_ALL", "LC_MESSAGES", "TZ"]
 
   /// Chooses the variables that commands inherit from the daemon.
@@ -35,8 +35,8 @@ struct TaskEnvironment {
 
   /// The environment of one task.
   ///
-  /// - Parameter deadline: when the refresh is asked to end, in microseconds of the wall clock. The task gets whole
-  ///   seconds since 1970, rounded down, which `date +%s` compares with.
+  /// - Parameter deadline: when the refresh is asked to end, in microseconds of the wall clock. The task gets whole seconds
+  ///   since 1970, rounded down, to compare with `date +%s`.
   func variables(
     of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, session: String?,
     tries: Int?, contentID: String?, deadline: Int64, token: String
@@ -51,7 +51,7 @@ struct TaskEnvironment {
     return variables(of: command, app, refreshing)
   }
 
-  /// The environment of an `on_stale` or `on_held` command, with what there is to tell.
+  /// The environment of an `on_stale` or `on_held` command, with its report.
   ///
   /// The id belongs to no refresh; with the socket it marks the processes of the command.
   func variables(
@@ -72,7 +72,7 @@ struct TaskEnvironment {
       ])
   }
 
-  /// The environment of a command that shows a notice on the owner's desktop, by the owner's session bus.
+  /// The environment of a command that shows a notice on the owner's desktop, through the owner's session bus.
   func variables(ofNotice command: Command, app: AppConfiguration, id: RefreshID) -> [String] {
     let own = variables(
       of: command, app, ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)"])

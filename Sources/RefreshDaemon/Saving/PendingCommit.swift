@@ -4,7 +4,7 @@ import RefreshStore
 
 /// The changes of apps and of the machine for the next commit, and the work that waits for it.
 struct PendingCommit {
-  /// An effect, with the configuration that was in force when the engine decided on it.
+  /// An effect, with the configuration in force when the engine decided on it.
   struct Work {
     let effect: Effect
     let app: AppConfiguration?
@@ -12,33 +12,33 @@ struct PendingCommit {
 
   /// A caller's wait for the commit.
   struct Promise {
-    /// Called once: why nothing was saved, or the pushes left out because they were accepted before.
+    /// Called once: with the error, or with the pushes left out because they were accepted before.
     let conclude: (StoreError?, Set<PushID>) -> Void
-    /// Called if the commit took so long that the caller was refused, and succeeded after that, with the same pushes.
+    /// Called if the commit succeeds after its caller was refused, with the pushes left out.
     let storedLate: ((Set<PushID>) -> Void)?
   }
 
   var changed: Set<AppID> = []
   /// Whether the wall clock was set: a later boot reads this boot's instants by the last saved offset.
   var clockStepped = false
-  /// Whether the state of the machine is to be saved.
+  /// Whether the state of the machine must be saved.
   var deviceChanged = false
-  /// The apps of which the engine learnt more.
+  /// The apps whose learners must be saved.
   var learned: Set<AppID> = []
   /// The ends of refreshes, and the openings of apps.
   var history = HistoryAdditions()
-  /// The apps of which the history forgets the openings that desktops showed; false for those that keep them after all.
+  /// The apps whose desktop openings the history clears (true) or restores (false).
   var openingsForgotten: [AppID: Bool] = [:]
-  /// The apps of which nothing is kept.
+  /// The apps to erase.
   var erased: Set<AppID> = []
-  /// Whether the commit must survive a loss of power although nobody waits for it: a file is complete, or an app was
+  /// Whether the commit must survive a loss of power although no caller waits for it: a file is complete, or an app was
   /// notified.
   var isDurable = false
   /// The effects to perform after the commit, in order.
   var work: [Work] = []
-  /// Called after the commit, whether it failed or not.
+  /// Called after the commit, even a failed commit.
   var answers: [() -> Void] = []
-  /// Called after a commit that survives a loss of power, or with the reason why there was none.
+  /// Called after a commit that survives a loss of power, or with its error.
   var promises: [Promise] = []
 
   var isToBeSaved: Bool {
@@ -46,8 +46,8 @@ struct PendingCommit {
       || !promises.isEmpty || !erased.isEmpty
   }
 
-  /// Whether the commit may wait for others: nothing is started or answered after it, nothing has ended, and there is
-  /// room for more openings.
+  /// Whether the commit may wait for others: nothing starts or is answered after it, nothing has ended, and there is room
+  /// for more openings.
   var canWait: Bool {
     !isDurable && !clockStepped && history.refreshes.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
       && history.openings.count < HistoryAdditions.most / 2
@@ -55,7 +55,7 @@ struct PendingCommit {
 
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
 
-  /// Adds what the engine decided.
+  /// Adds the engine's decision.
   mutating func add(_ decision: Decision, at now: Instant, app: (AppID) -> AppConfiguration?) {
     if !decision.erased.isEmpty { drop(decision.erased) }
     erased.subtract(decision.kept)
@@ -68,14 +68,14 @@ struct PendingCommit {
     work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
   }
 
-  /// Drops what was to be saved of apps of which nothing is kept.
+  /// Drops the pending changes of apps to erase.
   private mutating func drop(_ apps: Set<AppID>) {
     changed.subtract(apps)
     learned.subtract(apps)
     history.remove(apps)
   }
 
-  /// Takes the promises and answers out: the commit takes too long for their callers.
+  /// Takes out the promises and answers, because the commit takes too long for their callers.
   mutating func takeCallers() -> (promises: [Promise], answers: [() -> Void]) {
     defer { answers = [] }
     return (takePromises(), answers)
@@ -88,7 +88,7 @@ struct PendingCommit {
 }
 
 extension Effect {
-  /// The app that the effect is about.
+  /// The app of the effect.
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
@@ -99,9 +99,9 @@ extension Effect {
     }
   }
 
-  /// Whether it waits until the decision behind it is saved, because it starts something or tells somebody.
+  /// Whether the effect waits for the commit of its decision, because it starts something or tells somebody.
   ///
-  /// The others end or go on with what runs already. They never wait for a disk.
+  /// The other effects end a running task or let a refresh go on. They never wait for a disk.
   var isSavedFirst: Bool {
     switch self {
     case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep,

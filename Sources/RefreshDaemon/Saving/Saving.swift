@@ -4,25 +4,25 @@ import Systemd
 
 /// A part of the daemon whose state is saved with the next commit.
 protocol SavedPart: AnyObject {
-  /// Whether the next commit has something of this part to save.
+  /// Whether this part has something to save.
   var hasChanges: Bool { get }
-  /// Moves what has changed since the last call into a batch.
+  /// Moves the changes since the last call into a batch.
   func moveChanges(into batch: inout Batch)
   /// Marks everything as changed, because the store has begun a new, empty file.
   func markAllChanged()
 }
 
-/// Saves what changed in one transaction, and only then lets what it starts be performed and answers be given.
+/// Saves changes in one transaction, and after the commit, even a failed one, has effects performed and callers answered.
 ///
 /// A signal to a running task never waits for the disk. A commit that takes too long is a problem of the store, and later
-/// the calls that wait for it are refused: nothing starts until the disk answers, and all else goes on.
+/// its waiting calls are refused. Until the disk answers nothing starts, and everything else goes on.
 final class Saving: DecisionFollower {
-  /// How long after a failed commit the next is tried, if nothing else causes one.
+  /// The wait between a failed commit and the next, unless something else causes a commit.
   private static let retryAfter = Duration.seconds(10)
   /// How long a change of phase may wait for others to share its commit, at least and at most.
   ///
-  /// In between it waits ten times as long as the last commit took: a fleet of apps changes faster than a disk, and
-  /// their phases keep the disk busy for a tenth of the time.
+  /// In between it waits ten times as long as the last commit took: a fleet of apps changes faster than a disk. So phases
+  /// keep the disk busy for a tenth of the time.
   private static let gathering = Duration.milliseconds(5)...Duration.milliseconds(100)
   /// How long a commit may take before it is a problem of the store.
   static let patience = Duration.seconds(2)
@@ -32,13 +32,13 @@ final class Saving: DecisionFollower {
   private unowned let core: DaemonCore
   private let ports: Ports
   private let path: String
-  /// Reads the store in time.
+  /// Reads the store within a bound.
   let reads: StoreReads
-  /// The parts that are saved; set once.
+  /// The parts with state to save; set once.
   var parts: [any SavedPart] = []
-  /// Performs the effects of a commit, and whatever follows each commit; set once.
+  /// Performs the effects of a commit, and the work after each commit; set once.
   var perform: ([PendingCommit.Work]) -> Void = { _ in }
-  /// Called with the apps of which the disk keeps nothing from now on; set once.
+  /// Called with the apps that the disk has erased; set once.
   var onErased: (Set<AppID>) -> Void = { _ in }
   /// Called when nothing is left to commit; set once.
   var onIdle: () -> Void = {}
@@ -48,22 +48,22 @@ final class Saving: DecisionFollower {
   private(set) var problem: StoreError?
 
   private var pending = PendingCommit()
-  /// The commit that the store has; nil while it has none.
+  /// The commit that the store is saving; nil without one.
   private var underWay: PendingCommit?
   private var beganAt = Instant(microseconds: 0)
   /// How long the last commit took.
   private var lastTook = Duration.zero
-  /// The calls that were refused while the store had their commit, in case it succeeds after all.
+  /// The calls that were refused while the store was saving their commit, in case it succeeds.
   private var refused: [PendingCommit.Promise] = []
-  /// Why no call waits for the disk at present: the commit under way takes too long.
+  /// Why calls cannot wait for the disk: the present commit takes too long.
   private(set) var refusal: StoreError?
   private var isCommitting = false
   private var isCommitDue = false
-  /// Starts a commit that may wait, or retries one that failed.
+  /// Starts a commit that waits for others, or retries a failed commit.
   private var timer: (any WakeTimer)?
-  /// Goes off when the commit under way takes too long.
+  /// Goes off when the present commit takes too long.
   private var bound: (any WakeTimer)?
-  /// The refreshes that have ended and whose tasks the launcher keeps until that is saved.
+  /// The ended refreshes whose tasks the launcher keeps until their ends are saved.
   private var unreleased: [RefreshID] = []
 
   init(_ core: DaemonCore, _ ports: Ports, path: String) {
@@ -78,10 +78,10 @@ final class Saving: DecisionFollower {
     try reads.open()
   }
 
-  /// Whether there is nothing to save, to perform or to answer.
+  /// Whether nothing is left to save, perform or answer.
   var isEmpty: Bool { pending.isEmpty && !parts.contains(where: \.hasChanges) }
 
-  /// Whether the store has everything, too: no commit is under way.
+  /// Whether nothing is left and no commit is going on.
   var isIdle: Bool { isEmpty && underWay == nil }
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
@@ -92,9 +92,9 @@ final class Saving: DecisionFollower {
     commitIfNeeded()
   }
 
-  /// Calls back when everything up to now is on the disk, or with the reason why it is not.
+  /// Calls back when everything until now is on the disk, or with the error.
   ///
-  /// - Parameter storedLate: called if the caller was refused and the disk has it after all.
+  /// - Parameter storedLate: called if the caller was refused, and the disk has saved it after all.
   func promise(
     _ conclude: @escaping (StoreError?, Set<PushID>) -> Void, storedLate: ((Set<PushID>) -> Void)? = nil
   ) {
@@ -103,26 +103,26 @@ final class Saving: DecisionFollower {
     commitSoon()
   }
 
-  /// Has an answer given after the next commit, which the caller starts.
+  /// Has an answer given after the next commit; ``engineDecided(_:on:at:)`` or the caller starts that commit.
   func afterCommit(_ answer: @escaping () -> Void) {
     if refusal == nil { pending.answers.append(answer) } else { answer() }
   }
 
-  /// Has the next commit survive a loss of power.
+  /// Makes the next commit survive a loss of power.
   func requireDurable() { pending.isDurable = true }
 
-  /// Starts a commit if anything waits for one.
+  /// Starts a commit if anything is left to commit.
   func commitIfNeeded() {
     if !isEmpty { commitSoon() }
   }
 
-  /// Has everything that is pending saved and performed, after the commit that is under way.
+  /// Has everything pending saved and performed, after the present commit.
   ///
-  /// Effects of a decision that changed nothing need no commit, but keep their turn behind one that is under way. A
-  /// commit that nobody waits for waits a moment.
+  /// Effects of a decision that changed nothing need no commit, but keep their turn behind the present one. A commit
+  /// without waiting callers may wait a moment.
   func commitSoon() {
     guard !isCommitting else {
-      // A daemon that stops does not wait for a disk that hangs.
+      // A daemon that stops does not wait for a hanging disk.
       if refusal != nil { core.scheduler.soon { self.onIdle() } }
       return
     }
@@ -137,9 +137,9 @@ final class Saving: DecisionFollower {
     core.scheduler.arm(timer, after: wait, accuracy: 1000)
   }
 
-  /// Handles an error of a read: a damaged file was set aside, and everything known goes into the new one.
+  /// Handles an error of a read: if the file was damaged and set aside, everything known goes into the new file.
   func readFailed(_ problem: StoreError) {
-    // `status` and the journal have a disk that does not answer already.
+    // `status` and the journal already report a silent disk.
     if problem.code != .unanswered || self.problem == nil, reads.isNews(problem) { ports.journal.cannotRead(problem) }
     saveAllAfter(problem)
     commitIfNeeded()
@@ -157,7 +157,7 @@ final class Saving: DecisionFollower {
     core.scheduler.soon { self.commit() }
   }
 
-  /// Saves and performs until nothing is left; changes during a commit make the next one.
+  /// Saves and performs until nothing is left; changes during a commit go into the next.
   private func commit() {
     repeat {
       guard isToBeSaved || problem != nil else {
@@ -173,7 +173,7 @@ final class Saving: DecisionFollower {
     becomeIdle()
   }
 
-  /// The store has answered.
+  /// Handles the store's answer.
   private func saved(_ result: Result<Set<PushID>, StoreError>) {
     guard let turn = underWay else { return }
     bound?.disarm()
@@ -188,7 +188,7 @@ final class Saving: DecisionFollower {
     let late = refused
     refused = []
     if problem == nil { for promise in late { promise.storedLate?(known) } }
-    // A store that has begun anew gets everything at once, and after the pause if it is damaged again.
+    // A new file gets everything at once; if it is damaged again, after the pause.
     let isDamagedAgain = problem?.code == .corrupt && self.problem?.code == .corrupt
     complete(turn, problem, known)
     guard isEmpty || isDamagedAgain || mayGather else { return commit() }
@@ -196,7 +196,7 @@ final class Saving: DecisionFollower {
     if mayGather { commitIfNeeded() }
   }
 
-  /// The commit under way takes too long: first it is a problem of the store, then its callers are refused.
+  /// Handles a commit that takes too long: first as a problem of the store, then its callers are refused.
   private func boundPassed() {
     guard underWay != nil else { return }
     report(.unanswered(.save, path: path, after: Self.patience))
@@ -207,7 +207,7 @@ final class Saving: DecisionFollower {
     refuseCallers()
   }
 
-  /// Refuses the calls that wait, the last one first, so that what they undo ends as it was before the first.
+  /// Fails waiting calls, newest first, so that undo restores the first state.
   ///
   /// Until the disk answers, no call waits any more.
   private func refuseCallers() {
@@ -217,7 +217,7 @@ final class Saving: DecisionFollower {
     refused += inStore?.promises ?? []
     for promise in ((inStore?.promises ?? []) + next.promises).reversed() { promise.conclude(problem, []) }
     for answer in (inStore?.answers ?? []) + next.answers { answer() }
-    // A change that the disk takes after all is to be undone there at once.
+    // If the disk has saved a refused change after all, it must be undone there at once.
     pending.isDurable = true
     onIdle()
   }
@@ -240,7 +240,7 @@ final class Saving: DecisionFollower {
     for id in pending.changed { batch.states[id] = core.engine.state(of: id) }
     for id in pending.learned { batch.learned[id] = .some(core.engine.learned(of: id)) }
     for part in parts { part.moveChanges(into: &batch) }
-    // The forgotten URLs of a file that went would make a row of the app again.
+    // The forgotten URLs of a removed file would make a row of the app again.
     for app in pending.erased { batch.validators[app] = nil }
     return batch
   }
@@ -255,10 +255,10 @@ final class Saving: DecisionFollower {
     }
     var promises = turn.promises
     if problem != nil {
-      // The store saves this batch with the next one.
+      // The store saves this batch with the next.
       pending.isDurable = pending.isDurable || turn.isDurable
-      // Refused changes are undone, the last one first. Changes for the next commit were made on top of these, and would
-      // be undone with them behind their callers' backs.
+      // Refused changes are undone, newest first. The next commit's changes were made on top of them, and would be undone
+      // with them without their callers' knowledge.
       promises = (promises + pending.takePromises()).reversed()
     }
     for promise in promises { promise.conclude(problem, known) }
@@ -270,7 +270,7 @@ final class Saving: DecisionFollower {
     perform(turn.work)
   }
 
-  /// Arms the retry of a failed commit, and reports once when writing fails and when it works again.
+  /// Arms the retry of a failed commit; reports once that writing fails, and once that it works again.
   private func note(_ problem: StoreError?) {
     if let problem {
       core.scheduler.arm(timer, after: Self.retryAfter, accuracy: 1_000_000)
@@ -288,7 +288,7 @@ final class Saving: DecisionFollower {
 
   private func saveAllAfter(_ problem: StoreError) {
     guard problem.code == .corrupt else { return }
-    // Also of apps without a file: theirs may come back.
+    // Includes apps without a file, because their files may come back.
     let apps = core.engine.knownApps
     pending.changed.formUnion(apps)
     pending.learned.formUnion(apps)

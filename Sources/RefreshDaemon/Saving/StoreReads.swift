@@ -2,17 +2,17 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-/// Reads of the store that end in time: a disk that hangs keeps no caller waiting.
+/// Bounded reads of the store: a hanging disk keeps no caller waiting.
 final class StoreReads {
   /// How long a read may take.
   static let patience = Duration.seconds(1)
 
   private let store: any DaemonStore
   private let path: String
-  /// The problem for which no read is tried; set once.
+  /// The problem that makes reads useless; set once.
   var silence: () -> StoreError? = { nil }
   private let reads: BoundedReads
-  /// The problem of the last read; nil when that succeeded.
+  /// The problem of the last read; nil if it succeeded.
   private var failure: StoreError?
 
   init(_ core: DaemonCore, _ store: any DaemonStore, path: String) {
@@ -33,7 +33,7 @@ final class StoreReads {
     read(answer) { store.lastRefreshes(then: $0) }
   }
 
-  /// Answers with what is read, or with the reason why the store does not answer.
+  /// Answers with the value that was read, or with the error.
   private func read<Value>(
     _ answer: @escaping StoreAnswer<Value>, _ begin: (@escaping StoreAnswer<Value>) -> Void
   ) {
@@ -45,7 +45,7 @@ final class StoreReads {
     reads.read(begin, then: answer) { [overdue] in answer(.failure(overdue)) }
   }
 
-  /// Takes note of a problem of a read, and gives whether it is another than that of the read before.
+  /// Notes a problem of a read; true if it differs from the last read's problem.
   func isNews(_ problem: StoreError) -> Bool {
     defer { failure = problem }
     return failure != problem

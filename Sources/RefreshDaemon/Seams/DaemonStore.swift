@@ -1,12 +1,12 @@
 import RefreshEngine
 import RefreshStore
 
-/// Takes what the store has read or saved, or why it has not.
+/// Takes a result of the store: a value or an error.
 typealias StoreAnswer<Value> = (Result<Value, StoreError>) -> Void
 
-/// The store as the daemon uses it: every answer comes later, on the daemon's thread.
+/// The store for the daemon: every answer comes later, on the daemon's thread.
 ///
-/// ``ThreadedStore`` is the real one; a test gives a store that is slow or refuses.
+/// ``ThreadedStore`` is the real store; a test gives a store that is slow or refuses.
 protocol DaemonStore: AnyObject {
   /// Saves a batch, and answers with the pushes left out because their messages were accepted before.
   func save(_ batch: Batch, durably: Bool, then answer: @escaping StoreAnswer<Set<PushID>>)

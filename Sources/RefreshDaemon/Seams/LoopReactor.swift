@@ -1,7 +1,7 @@
 import Systemd
 import Varlink
 
-/// The event loop as the socket's server sees it.
+/// The event loop for the socket's server.
 final class LoopReactor: Reactor {
   private let loop: EventLoop
 
@@ -14,7 +14,7 @@ final class LoopReactor: Reactor {
   }
 }
 
-/// A source of the loop as the server sees it.
+/// A source of the loop for the server.
 private final class LoopWatch: Watch {
   private let source: IOSource
 
@@ -28,7 +28,7 @@ private final class LoopWatch: Watch {
   func cancel() { source.cancel() }
 }
 
-// Both use the bits of epoll_ctl(2).
+// Both types use the bits of epoll_ctl(2).
 
 extension IOEvents {
   fileprivate init(_ readiness: Readiness) { self.init(rawValue: readiness.rawValue) }

@@ -1,6 +1,6 @@
 import Systemd
 
-/// The event loop as the daemon's scheduler.
+/// The event loop for the daemon, as its scheduler.
 final class LoopScheduler: Scheduler {
   private let loop: EventLoop
   private let tasks: LoopTasks

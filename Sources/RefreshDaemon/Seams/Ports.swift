@@ -4,9 +4,9 @@ import RefreshEngine
 import Systemd
 import Varlink
 
-/// Everything outside itself that a daemon uses.
+/// The ports of the daemon: everything outside that it uses.
 ///
-/// A test gives other ports than ``Service`` does.
+/// ``Service`` makes the real ports; a test gives others.
 struct Ports {
   let settings: DaemonSettings
   let scheduler: any Scheduler
@@ -17,7 +17,7 @@ struct Ports {
   let conditions: any MachineConditions
   let zone: () throws(SystemdError) -> any ZoneSource
   let files: any ConfigurationFiles
-  /// Watches folders of apps; nil for a daemon that watches none.
+  /// Watches folders of apps; nil if the daemon watches none.
   let folders: (any FolderWatch)?
   /// Makes a question for disk space, with its own thread.
   let diskSpace: () -> DiskSpaceWatch.Question
@@ -25,21 +25,21 @@ struct Ports {
   /// Watches the sockets of clients; nil for a daemon without a socket.
   let reactor: (any Reactor)?
   let journal: DaemonJournal
-  /// Sends the service manager a notice, if there is one, and the line that `systemctl status` shows.
+  /// Sends the service manager a notice, if any, and the line that `systemctl status` shows.
   let notify: (Notify?, String) throws(SystemdError) -> Void
-  /// Gives memory back that was needed for a while only.
+  /// Returns memory that was needed only for a while.
   let trimMemory: () -> Void
   let access: Access
 }
 
 /// The configuration on disk.
 protocol ConfigurationFiles: AnyObject {
-  /// The folders that are read.
+  /// The folders of the configuration.
   var directories: [String] { get }
   /// Reads the configuration as a start does: a mistake in an app's file holds that app only.
   func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void)
   /// Answers with every mistake on disk, in the push bridge's file too.
   func problems(then answer: @escaping ([Problem]) -> Void)
-  /// Has the next question not wait for the one that is under way.
+  /// Lets the next question begin without waiting for the present one.
   func giveUp()
 }

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Systemd
 
-/// The clocks, the timers and the turns of the one thread that a daemon runs on.
+/// The clocks, the timers and the turns of the daemon's one thread.
 ///
 /// ``LoopScheduler`` is the event loop; a test gives a scheduler with virtual time.
 protocol Scheduler: AnyObject {
@@ -11,7 +11,7 @@ protocol Scheduler: AnyObject {
   /// Makes a timer that is not armed yet.
   func timer(_ handler: @escaping () -> Void) throws(SystemdError) -> any WakeTimer
 
-  /// Runs work when the handler that is running has returned, in the order of the calls.
+  /// Runs work after the present handler has returned, in the order of the calls.
   func soon(_ work: @escaping () -> Void)
 
   func exit()
@@ -19,7 +19,7 @@ protocol Scheduler: AnyObject {
 
 /// A timer on the boot clock; it goes off once each time it is armed.
 protocol WakeTimer: AnyObject {
-  /// Goes off at an instant or up to `accuracy` microseconds later, in place of what was armed before.
+  /// Arms the timer for an instant, or up to `accuracy` microseconds later, in place of its earlier instant.
   func arm(at bootMicroseconds: Int64, accuracy: Int64)
   func disarm()
   func cancel()
@@ -28,7 +28,7 @@ protocol WakeTimer: AnyObject {
 extension TimerSource: WakeTimer {}
 
 extension Scheduler {
-  /// Arms a timer for a span from now on.
+  /// Arms a timer for a span from now.
   func arm(_ timer: (any WakeTimer)?, after span: Duration, accuracy: Int64) {
     timer?.arm(at: (now().instant + span).microseconds, accuracy: accuracy)
   }

@@ -2,24 +2,24 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
-/// The notices for users: shown by a session of theirs, or else, where the app asked for one, through refresh-worker.
+/// The notices for users: through a session of the user or, for the end of transfers, also through refresh-worker.
 final class DesktopNotices {
   /// The most characters of a title and of a text.
   private static let (longestTitle, longestBody) = (200, 1000)
   /// The most characters of a task's message within a text.
   private static let longestMessage = 500
-  /// How many notices a user gets in a span of time; more are not shown.
+  /// How many notices a user may get in a span of time; further notices are dropped.
   private static let (most, span) = (30, Duration.minutes(1))
 
   private unowned let core: DaemonCore
   private let sessions: DesktopSessions
   private let notifyCommands: NotifyCommands
   private let journal: DaemonJournal
-  /// When each user got notices, newest last.
+  /// The times of each user's notices, newest last.
   private var shown: [UInt32: [Instant]] = [:]
-  /// The stale data of which no session of the owner could be told yet.
+  /// The times since which data is stale, for notices that no session of the owner has received yet.
   private var waiting: [AppID: Instant] = [:]
-  /// The failing apps of which no session of the owner could be told yet, each with the text of the notice.
+  /// The texts of notices about failing apps that no session of the owner has received yet.
   private var waitingFailures: [AppID: String] = [:]
 
   init(_ core: DaemonCore, _ sessions: DesktopSessions, _ notifyCommands: NotifyCommands, _ journal: DaemonJournal) {
@@ -42,7 +42,7 @@ final class DesktopNotices {
     show(.failing, of: app.id, body: body)
   }
 
-  /// A machine that was off for long finds stale data before anybody has logged in.
+  /// Shows the waiting notices: a machine that was off for long finds stale data before anybody has logged in.
   private func sessionCame(of user: UInt32) {
     for (id, body) in waitingFailures.sorted(by: { $0.key < $1.key }) {
       let owner = core.configuration[id]?.owner.uid
@@ -67,7 +67,7 @@ final class DesktopNotices {
     let notice = Wire.DesktopNotice(
       kind: kind, app: id.description, desktop: app.desktop.ids.first ?? id.description,
       title: String((title ?? app.name).prefix(Self.longestTitle)), body: String(body.prefix(Self.longestBody)))
-    // Only transfers ask for a notice in so many words; a machine without desktops is not troubled with the others.
+    // Only transfers use refresh-worker without a session, because the app asked for their notices.
     guard kind == .transfers || sessions.hasOne(of: app.owner.uid) else { return }
     guard hasRoom(for: app.owner.uid) else {
       return journal.noticeDropped(of: id, limit: Self.most)
@@ -75,7 +75,7 @@ final class DesktopNotices {
     if !sessions.show(notice, to: app.owner.uid) { notifyCommands.showOnDesktop(notice, of: app) }
   }
 
-  /// Counts a notice for a user; false if the user has had too many of late.
+  /// Counts a notice for a user; returns false if the user got too many lately.
   private func hasRoom(for user: UInt32) -> Bool {
     let now = core.now
     var times = shown[user, default: []].filter { $0.duration(to: now) < Self.span }

@@ -3,17 +3,17 @@ import RefreshConfig
 import RefreshEngine
 import Varlink
 
-/// The sessions that tell what their desktops show, and what all sessions of a user show together.
+/// The desktop sessions that report, and the presence of apps in all sessions of a user together.
 ///
-/// An app is in front if any session of its owner shows it so, and runs if any session says that it runs.
+/// An app is in front if any session of its owner shows it there, and runs if any session reports that it runs.
 final class DesktopSessions {
   typealias FollowCall = Call<SessionInterface.Follow.Parameters>
   typealias ReportCall = Call<SessionInterface.Report.Parameters>
 
-  /// The bounds of a list of apps, of a remedy in bytes, and of the sessions of a user.
+  /// The bounds: the apps of a list, the bytes of a remedy, and the sessions of a user.
   private static let (mostApps, longestRemedy, mostSessions) = (1000, 256, 16)
 
-  /// A session of a user, from its call of Follow to the end of that.
+  /// A session of a user, for as long as its call of Follow lasts.
   private struct Session {
     let call: FollowCall
     /// Its last report; nil before the first.
@@ -29,7 +29,7 @@ final class DesktopSessions {
   private let audience: Audience
   private var sessions: [Int: Session] = [:]
   private var last = 0
-  /// The apps that the sessions of each user were told to look out for, with the ids as the engine has them.
+  /// The apps that each user's sessions were told to watch for, with the engine's ids.
   private var followed: [UInt32: FollowedList] = [:]
 
   /// Called when a session of a user has come; set once.
@@ -37,7 +37,7 @@ final class DesktopSessions {
 
   init(_ core: DaemonCore, _ audience: Audience) { (self.core, self.audience) = (core, audience) }
 
-  /// Tells a session which apps of its user to look out for, now and after each reload, until its connection ends.
+  /// Tells a session which apps of its user to watch for, now and after each reload, until its connection ends.
   func follow(_ call: FollowCall) {
     guard numbers(of: call.peer.uid).count < Self.mostSessions else {
       return call.fail(
@@ -56,7 +56,7 @@ final class DesktopSessions {
     onFollow(call.peer.uid)
   }
 
-  /// Takes what a session shows in place of what it told before.
+  /// Takes a session's report in place of its earlier report.
   func report(_ call: ReportCall) {
     let parameters = call.parameters
     guard let session = sessions[parameters.follower], session.call.peer.uid == call.peer.uid else {
@@ -71,7 +71,7 @@ final class DesktopSessions {
     call.reply(SessionInterface.Report.Reply())
   }
 
-  /// Tells the sessions which apps to look out for under a new configuration.
+  /// Tells the sessions which apps to watch for under a new configuration.
   func reconfigured() {
     for (uid, before) in followed.sorted(by: { $0.key < $1.key }) {
       let wanted = wanted(of: uid)
@@ -83,7 +83,7 @@ final class DesktopSessions {
     }
   }
 
-  /// The sessions of a user, or of all users for nil, as status shows them; those that have told nothing are left out.
+  /// The sessions of a user, or of all users for nil, for the status; without sessions that have reported nothing.
   func states(of uid: UInt32?) -> [Wire.DesktopSession] {
     sessions.sorted { $0.key < $1.key }.compactMap { _, session in
       let user = session.call.peer.uid
@@ -98,7 +98,7 @@ final class DesktopSessions {
   /// Whether a user has a session.
   func hasOne(of user: UInt32) -> Bool { !numbers(of: user).isEmpty }
 
-  /// Has a session of a user show a notice, one that somebody watches if there is one; false if there is no session.
+  /// Has a session of a user show a notice, preferably a watched session; false without a session.
   func show(_ notice: Wire.DesktopNotice, to user: UInt32) -> Bool {
     let own = numbers(of: user)
     guard let number = own.last(where: { sessions[$0]?.told?.isWatched == true }) ?? own.last else { return false }
@@ -116,7 +116,7 @@ final class DesktopSessions {
     sessions[number]?.call.reply(SessionInterface.Follow.Reply(follower: number, apps: apps), continues: true)
   }
 
-  /// The apps of a user that follow desktops; where there are too many, those whose files name desktop ids come first.
+  /// The apps of a user that follow desktops; of too many, apps whose files name desktop ids come first.
   private func wanted(of uid: UInt32) -> FollowedList {
     var apps = core.configuration.apps.filter { $0.owner.uid == uid && $0.followsDesktops }
     if apps.count > Self.mostApps {
@@ -126,7 +126,7 @@ final class DesktopSessions {
     return FollowedList(apps: apps.map(Wire.FollowedApp.init), ids: apps.map(\.id))
   }
 
-  /// Tells the engine what the sessions of a user show together.
+  /// Tells the engine the presence of a user's apps in all sessions together.
   private func tellEngine(of uid: UInt32) {
     let told = sessions.values.filter { $0.call.peer.uid == uid }.compactMap(\.told)
     for app in followed[uid]?.ids ?? [] { show(app, Presence(of: app, in: told)) }
@@ -145,10 +145,10 @@ extension Call<SessionInterface.Report.Parameters> {
     let windows: Wire.WindowSource
     let remedy: String?
     let isWatched: Bool
-    /// The apps that run, and whether each is in front.
+    /// The running apps, and whether each is in front.
     let apps: [AppID: Bool]
 
-    /// Keeps what is told of some apps; nobody asked about others.
+    /// Keeps the report about followed apps, and drops the rest.
     init(_ parameters: SessionInterface.Report.Parameters, of followed: Set<AppID>) {
       (windows, remedy, isWatched) = (parameters.windows, parameters.remedy, parameters.isWatched)
       var apps: [AppID: Bool] = [:]
@@ -169,7 +169,7 @@ extension Presence {
 }
 
 extension AppConfiguration {
-  /// Whether the desktops of the owner say where the app is.
+  /// Whether desktops tell the app's phase.
   fileprivate var followsDesktops: Bool { desktop.lifecycle == .desktop && policy.unusable == nil }
 }
 

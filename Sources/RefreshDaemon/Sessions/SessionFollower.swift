@@ -1,7 +1,7 @@
 import RefreshConfig
 import RefreshEngine
 
-/// Logs apps in and out with the sessions of their owners, if the configuration says so.
+/// Logs apps in and out with the sessions of their owners, if the configuration asks for it.
 final class SessionFollower {
   private unowned let core: DaemonCore
   private let audience: Audience
@@ -12,14 +12,14 @@ final class SessionFollower {
     (self.core, self.audience, self.conditions) = (core, audience, conditions)
   }
 
-  /// Follows the sessions that are known under a new configuration.
+  /// Applies the known sessions under a new configuration.
   ///
   /// If no app follows sessions any more, all apps stay as they are.
   func reconfigured() {
     follow(apps.isEmpty ? nil : logins.users)
   }
 
-  /// Logs apps in whose owners have a session now, and apps out whose owners have none any more and do not linger.
+  /// Logs in apps whose owners have got a session, and logs out apps whose owners have lost it and do not linger.
   func follow(_ users: Set<UInt32>?) {
     let (login, absent) = logins.follow(users, apps: apps)
     for app in login { send(.login, app) }
@@ -30,7 +30,7 @@ final class SessionFollower {
     }
   }
 
-  /// Whether the next session of its owner logs an app in: there is none now, and the app follows sessions.
+  /// Whether the next session of its owner logs an app in: it follows sessions, and its owner has none.
   func awaitsSession(_ app: AppConfiguration) -> Bool {
     core.configuration.followsSessions(app) && logins.users?.contains(app.owner.uid) == false
   }
@@ -47,7 +47,7 @@ final class SessionFollower {
 }
 
 extension ConfigurationInForce {
-  /// Whether sessions log this app in and out; the owner of a held app may not be known.
+  /// Whether sessions log this app in and out; false for a held app, whose owner may be unknown.
   func followsSessions(_ app: AppConfiguration) -> Bool {
     sessions == .logind && SessionLogins.isPerson(app.owner.uid) && app.policy.unusable == nil
   }

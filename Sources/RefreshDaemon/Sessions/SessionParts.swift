@@ -1,5 +1,4 @@
-/// The parts of the daemon that follow the sessions of users: who has one, what the desktops show, and what they are to
-/// show.
+/// The parts of the daemon that follow users' sessions: logins, the presence of apps on desktops, and notices.
 struct SessionParts {
   let logins: SessionFollower
   let desktops: DesktopSessions

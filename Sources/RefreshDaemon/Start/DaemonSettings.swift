@@ -23,10 +23,10 @@ public struct DaemonSettings: Sendable {
   let stateDirectory: String
   /// The database file.
   var storePath: String { "\(stateDirectory)/refreshd.sqlite" }
-  /// Whether the state is where every daemon of this kind has it.
+  /// Whether the state directory is the standard one for this kind of daemon.
   let hasStandardState: Bool
   let socket: String
-  /// The environment that the daemon was started with, `NAME=value` each.
+  /// The environment of the daemon, `NAME=value` each.
   let environment: [String]
 
   /// Whether systemd runs the daemon as a unit whose restrictions its children would inherit.
@@ -34,7 +34,7 @@ public struct DaemonSettings: Sendable {
   /// Such a daemon never starts tasks itself. `systemd/spawn.conf` lifts the restrictions and delegates the cgroup.
   var isBoundUnit: Bool { isOwnUnit && Cgroup.delegated() == nil }
 
-  /// Whether systemd started this very process (systemd.exec(5)); a terminal in a unit hands `INVOCATION_ID` on.
+  /// Whether systemd started this very process (systemd.exec(5)); a terminal in a unit passes `INVOCATION_ID` on.
   private var isOwnUnit: Bool {
     let variables = Variables(environment)
     guard variables["INVOCATION_ID"] != nil else { return false }
@@ -77,7 +77,7 @@ public struct DaemonSettings: Sendable {
     return environment
   }
 
-  /// Reads the command line, `arguments[0]` being the program's name, and the environment.
+  /// Reads the environment and the command line, whose `arguments[0]` is the program's name.
   public init(arguments: [String], environment: [String]) throws(ServiceError) {
     let options = try ServiceOptions(
       arguments, of: "refreshd", Purpose.run,
@@ -112,7 +112,7 @@ public struct DaemonSettings: Sendable {
   }
 }
 
-/// A whole path, for messages and for tasks, which run in another directory.
+/// Makes a path absolute, for messages and for tasks, which run in another directory.
 private func absolute(_ path: String) throws(ServiceError) -> String {
   if path.hasPrefix("/") { return path }
   guard let directory = getcwd(nil, 0) else {
@@ -123,7 +123,7 @@ private func absolute(_ path: String) throws(ServiceError) -> String {
   return "\(String(cString: directory))/\(path)"
 }
 
-/// Looks up variables in an environment; an empty one counts as not set (XDG Base Directory Specification).
+/// Looks up variables in an environment; an empty variable counts as unset (XDG Base Directory Specification).
 private struct Variables {
   private let values: [Substring: Substring]
 

@@ -6,7 +6,7 @@ struct Directory {
   let path: String
   /// Its name in messages, such as "state directory".
   let purpose: String
-  /// The option of the command line that names another directory.
+  /// The command-line option for another directory.
   let option: String
 
   /// Makes the directory if it is missing, with `mode` less the umask.

@@ -1,22 +1,22 @@
 import CLinux
 import Glibc
 
-/// The memory of a daemon that idles for weeks.
+/// Keeps the memory of a daemon small that idles for weeks.
 enum HeapMemory {
-  /// Has all threads share one compact heap (mallopt(3)); call it before the first thread starts.
+  /// Makes all threads share one compact heap (mallopt(3)); must be called before the first thread starts.
   ///
-  /// Each thread would have a heap of its own. The configuration's thread makes the apps, which live as long as the daemon,
-  /// so its heap would stay, full of holes.
+  /// Otherwise each thread would have its own heap. The configuration's thread makes the apps, which live as long as the
+  /// daemon, so that its heap would stay, full of holes.
   static func makeCompact() { linux_malloc_compact() }
 
-  /// Gives free heap back to the system (malloc_trim(3)), also between blocks that are in use.
+  /// Returns free heap to the system (malloc_trim(3)), also between blocks in use.
   static func trim() { linux_malloc_trim() }
 
-  /// Gives memory back after a start or a reload, because a daemon then idles for weeks.
+  /// Returns memory after a start or a reload, because a daemon then idles for weeks.
   ///
-  /// Free heap goes to the system. Code is unmapped (madvise(2), `MADV_DONTNEED`) where it is executable
-  /// and never written, so that nothing is lost. The few pages that an idle daemon runs on come back from the page cache;
-  /// the parser, the migrations and the like stay away.
+  /// Free heap goes to the system. Code is unmapped (madvise(2), `MADV_DONTNEED`) where it is executable and never written,
+  /// so that nothing is lost. The few pages that an idle daemon needs come back from the page cache; the parser, the
+  /// migrations and other unused code stay away.
   static func giveBack() {
     trim()
     guard let maps = fopen("/proc/self/maps", "re") else { return }

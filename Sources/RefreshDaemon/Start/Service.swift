@@ -9,12 +9,12 @@ import Varlink
 
 /// The life of the program: makes the daemon's ports, opens the daemon, and turns the loop.
 public enum Service {
-  /// Runs the daemon until it is told to stop.
+  /// Runs the daemon until it is asked to stop.
   ///
-  /// Blocks the calling thread, which becomes the daemon's only one. Throws when the daemon cannot start; the error
-  /// is for standard error and the journal.
+  /// Blocks the calling thread, which becomes the daemon's only thread. Throws if the daemon cannot start; the error is for
+  /// standard error and the journal.
   public static func run(_ settings: DaemonSettings) throws(ServiceError) {
-    // A write to a closed pipe or socket then fails, and does not end the daemon.
+    // A write to a closed pipe or socket fails then, and does not end the daemon.
     signal(SIGPIPE, SIG_IGN)
     HeapMemory.makeCompact()
     let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
@@ -27,7 +27,7 @@ public enum Service {
     guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
   }
 
-  /// Makes the daemon of its parts; what only the start needed is gone when this returns.
+  /// Makes the daemon from its parts, and releases the values that only the start needed.
   private static func open(
     _ settings: DaemonSettings, _ loop: EventLoop, _ journal: DaemonJournal
   ) throws(ServiceError) -> (Daemon, [SignalSource]) {
@@ -45,7 +45,7 @@ public enum Service {
       let signals = [
         try loop.onSignal(SIGTERM) { daemon.stop() },
         try loop.onSignal(SIGINT) { daemon.stop() },
-        // Nobody waits for an answer: the journal and the status line report the result.
+        // No caller waits: the journal and the status line report the result.
         try loop.onSignal(SIGHUP) { daemon.reload { _ in } },
       ]
       try daemon.open(loaded, configuration, passed: try PassedDescriptor.takeAll())
@@ -89,7 +89,7 @@ public enum Service {
       trimMemory: HeapMemory.giveBack, access: .current(isUserDaemon: settings.isUserDaemon))
   }
 
-  /// Reads the configuration and gives back how many apps it has, or every mistake.
+  /// Reads the configuration, and returns the number of its apps; throws every mistake.
   public static func check(_ settings: DaemonSettings) throws(ServiceError) -> Int {
     try readConfiguration(settings, Configuration.load).apps.count
   }
@@ -133,7 +133,7 @@ extension ServiceError {
 }
 
 extension ConditionSources.Settings {
-  /// A user's daemon looks at its user's idleness, the machine's at everybody's.
+  /// Makes the settings: a user's daemon follows its user's idleness, the machine's daemon everybody's.
   fileprivate init(of settings: DaemonSettings) {
     self.init()
     if settings.isUserDaemon { user = getuid() }

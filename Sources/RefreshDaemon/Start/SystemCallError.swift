@@ -4,7 +4,7 @@ import Glibc
 struct SystemCallError: Error, Hashable, CustomStringConvertible {
   /// The attempt that failed, after "cannot ".
   let attempt: String
-  /// The code, of `errno(3)`.
+  /// The code, from `errno(3)`.
   let code: Int32
 
   var description: String { "cannot \(attempt): \(Self.text(of: code))" }

@@ -3,7 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-/// A request for a transfer that was checked: every field is valid and fits the others.
+/// A checked request for a transfer: every field is valid and fits the others.
 struct CheckedTransfer {
   /// An invalid field of a request, with the reason and the remedy.
   struct Refusal: Error {
@@ -50,7 +50,7 @@ struct CheckedTransfer {
     self.request = request
   }
 
-  /// The part of it that the engine needs; `now` is the boot clock's time.
+  /// The policy for the engine; `now` is the boot clock's time.
   func policy(of app: AppID, at now: Instant) -> TransferPolicy {
     TransferPolicy(
       session: TransferSession(app: app, name: session), host: host, network: network, priority: priority,
@@ -73,7 +73,7 @@ struct CheckedTransfer {
     return text
   }
 
-  /// The name of a session, which is a variable of the app's tasks.
+  /// The name of a session, which becomes a variable of the app's tasks.
   private static func name(_ text: String?) throws(Refusal) -> String? {
     let name = try Self.text(text, "session", most: longestText)
     guard name?.unicodeScalars.allSatisfy(\.isPrintable) ?? true else {

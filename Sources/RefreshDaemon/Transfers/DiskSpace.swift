@@ -3,7 +3,7 @@ import RefreshEngine
 import Systemd
 import Threads
 
-/// Looks how much space there is on disks, on its own thread, so that the loop does not wait for one.
+/// Reads the free space of disks on its own thread, so that the loop does not wait for a disk.
 actor DiskSpaceReader {
   private nonisolated let executor = ThreadExecutor(name: "refreshd-space")
 
@@ -11,7 +11,7 @@ actor DiskSpaceReader {
 
   /// The transfers that fit into a folder, by the bytes that each needs.
   ///
-  /// All of them fit if nobody can tell: the worker sees more than the daemon, and its error says more than waiting.
+  /// If the space cannot be read, all fit: the worker sees more than the daemon, and its error tells more than waiting.
   func fitting(_ needs: [TransferID: Int64], in folder: String) -> [TransferID] {
     var space = statvfs()
     guard statvfs(folder, &space) == 0 else { return needs.keys.sorted() }
@@ -21,15 +21,15 @@ actor DiskSpaceReader {
   }
 }
 
-/// Lets transfers go on that wait for space on a disk.
+/// Resumes transfers that wait for space on a disk.
 final class DiskSpaceWatch {
   /// Answers which transfers fit into a folder, by the bytes that each needs.
   typealias Question = (_ needs: [TransferID: Int64], _ folder: String, _ then: @escaping ([TransferID]) -> Void) ->
     Void
 
-  /// How long an answer may take before the next folder is asked about, on a new thread.
+  /// How long an answer may take before another thread asks about the next folder.
   private static let patience = Duration.seconds(2)
-  /// The most questions that are given up at a time, because each keeps a thread, in all and of one file system.
+  /// The most given-up questions at a time, in all and for one file system, because each keeps a thread.
   private static let mostUnanswered = 16
   private static let mostUnansweredOfMount = 2
 
@@ -40,7 +40,7 @@ final class DiskSpaceWatch {
   private var check = RoomCheck()
   private var timer: (any WakeTimer)?
   private var isLooking = false
-  /// How many questions were given up about each file system, by its mount point, and are not answered yet.
+  /// How many given-up questions about each file system, by its mount point, have no answer yet.
   private var unanswered: [String: Int] = [:]
   /// The path of a transfer's file; set once.
   var path: (TransferID) -> String? = { _ in nil }
@@ -49,7 +49,7 @@ final class DiskSpaceWatch {
     (self.core, self.makeQuestion, reads) = (core, makeQuestion, BoundedReads(core, patience: Self.patience))
   }
 
-  /// Makes the timer, and begins with the transfers that waited when the daemon before this one ended.
+  /// Makes the timer, and begins with the transfers that waited at the end of the earlier daemon.
   func open() throws(SystemdError) {
     timer = try core.scheduler.timer { [unowned self] in look() }
     try reads.open()
@@ -58,7 +58,7 @@ final class DiskSpaceWatch {
     }
   }
 
-  /// Takes note of whether a transfer waits for space; the stage is nil when the transfer is gone.
+  /// Notes whether a transfer waits for space; the stage is nil when the transfer is gone.
   func note(_ id: TransferID, _ stage: TransferState.Stage?) {
     if case .noSpace(let needed) = stage, let path = path(id) {
       check.add(id, path: path, needed: needed, at: core.now)
@@ -72,15 +72,14 @@ final class DiskSpaceWatch {
     if let wake = check.wake { timer?.arm(at: wake.microseconds, accuracy: 1_000_000) }
   }
 
-  /// Looks whether there is space for the transfers that wait for it, folder by folder.
+  /// Asks for the space for waiting transfers, folder by folder.
   ///
-  /// A mount whose server is gone may never answer. Its question is left to its thread, and the next folder is asked about
-  /// on a new one.
+  /// A dead mount may never answer. Its question keeps its thread, and another thread asks about the next folder.
   private func look() {
     let looks = check.begin(at: core.now)
     guard check.wake != nil else { return }
     arm()
-    // Folders that do not answer can make a round longer than its interval.
+    // Silent folders can make a round longer than the interval.
     guard !isLooking else { return }
     isLooking = true
     ask(looks[...], mounts: MountPoints.current())

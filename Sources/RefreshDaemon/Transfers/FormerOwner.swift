@@ -3,10 +3,10 @@ import RefreshConfig
 import RefreshStore
 
 extension TransferRequest {
-  /// Why the app must not move this transfer, as its file is now; nil if it may.
+  /// Why the app must not move this transfer under its present file; nil if it may.
   ///
-  /// A transfer reads and writes files as the owner of its app. An earlier owner who asked for it must not have that done
-  /// as another user.
+  /// A transfer reads and writes files as the owner of its app. A former owner who requested it must not have another
+  /// user's rights used for it.
   func refusal(by app: AppConfiguration) -> String? {
     guard let owner else {
       return "cannot tell who asked for it, because an earlier release stored it; ask for it again"
@@ -18,7 +18,7 @@ extension TransferRequest {
 }
 
 extension TransferRunner {
-  /// Has the transfers that run for a former owner of their app stopped and removed; the next start refuses them.
+  /// Stops and removes the transfers that run for a former owner of their app; the next start refuses them.
   func stopThoseOfFormerOwners(_ core: DaemonCore) {
     for id in workers.given {
       guard let transfer = self[id], core.engine.transferState(of: id)?.stage == .transferring,

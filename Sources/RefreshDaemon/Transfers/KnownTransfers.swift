@@ -9,18 +9,18 @@ struct KnownTransfers {
     /// The server, without a port.
     let server: String
     let request: TransferRequest
-    /// The progress that is saved, or is to be.
+    /// The progress that is saved, or will be.
     var progress: TransferProgress
     /// The progress of this attempt, saved or not.
     var attempt: AttemptProgress
-    /// The bytes that were there when the worker began this attempt.
+    /// The bytes that were moved when the worker began this attempt.
     var bytesBefore: Int64
-    /// Whether it was reported that this attempt moves bytes.
+    /// Whether this attempt was reported to move bytes.
     var isBeginReported = false
     /// The speed; nil while nothing is transferred.
     var speed: Speed?
     var isEndReported: Bool
-    /// When the engine was last told of the bytes, boot clock.
+    /// When the engine last got the bytes, boot clock.
     var toldAt: Instant?
 
     init(_ stored: StoredTransfer) {
@@ -33,16 +33,16 @@ struct KnownTransfers {
 
     var shownURL: String { ShownURL.of(request.url) }
 
-    /// The bytes of the file that are moved, saved or not.
+    /// The moved bytes of the file, saved or not.
     var bytes: Int64 { attempt.bytes }
 
-    /// Whether this is a POST that may have been sent whole, so that it must not be sent again.
+    /// Whether this is a POST that may have arrived, so that it must not be sent again.
     var mayHaveArrived: Bool { request.isPost && progress.resume?.url != nil }
 
     /// Whether the progress must survive a loss of power: a POST may have arrived, an upload resumes at a position, or
     /// bytes are on the disk.
     ///
-    /// A download that has just begun would only begin again, which is not worth waiting for a disk.
+    /// A download that has just begun would only begin again, which is not worth a wait for the disk.
     var mustLast: Bool { request.direction == .upload || progress.resume?.durable ?? 0 > 0 }
 
     mutating func note(_ report: Wire.TransferReport, at now: Instant) {
@@ -68,13 +68,13 @@ struct KnownTransfers {
   }
 
   private var all: [TransferID: Known] = [:]
-  /// The transfers of each app, so that nobody looks through those of others.
+  /// The transfers of each app, so that a search for them reads no others.
   private(set) var shares: [AppID: TransferShare] = [:]
   /// The desktop notices of sessions that have not ended.
   private var notices: [TransferSession: TransferSessionNotice] = [:]
   private var last: UInt64
 
-  /// Begins with the stored transfers, and the greatest number that any ever had.
+  /// Begins with the stored transfers, and the greatest number that a transfer ever had.
   init(_ stored: [TransferID: StoredTransfer], last: UInt64) {
     self.last = last
     let inOrder = stored.sorted { $0.key < $1.key }
@@ -83,7 +83,7 @@ struct KnownTransfers {
       noteWords(of: transfer)
       if case .ended(let result, _) = transfer.state.stage { noteEnd(in: transfer.state.policy.session, result) }
     }
-    // The daemon before this one has shown the notice of a session that had ended.
+    // The earlier daemon has shown the notices of ended sessions.
     let open = Set(all.values.lazy.filter { !$0.isEndReported }.map(\.session))
     notices = notices.filter { open.contains($0.key) }
   }
@@ -91,7 +91,7 @@ struct KnownTransfers {
   /// Adds a transfer.
   mutating func add(_ id: TransferID, _ stored: StoredTransfer) { self[id] = Known(stored) }
 
-  /// Gives the notice of a session that has ended, once; nil if the app gave no text or all was cancelled.
+  /// Takes the notice of an ended session, once; nil if the app gave no text or all transfers were cancelled.
   mutating func takeWords(of session: TransferSession) -> String? { notices.removeValue(forKey: session)?.text }
 
   /// Counts the end of a transfer in its session.
@@ -99,7 +99,7 @@ struct KnownTransfers {
     notices[session, default: TransferSessionNotice()].note(result)
   }
 
-  /// Takes the text that a stored transfer gives for the end of its session.
+  /// Notes the text in a stored transfer for the end of its session.
   mutating func noteWords(of transfer: StoredTransfer) {
     if let words = transfer.request.notice {
       notices[transfer.state.policy.session, default: TransferSessionNotice()].words = words
@@ -118,10 +118,10 @@ struct KnownTransfers {
 
   var count: Int { all.count }
 
-  /// All of them, in no order.
+  /// The ids of all transfers, in no order.
   var ids: some Sequence<TransferID> { all.keys }
 
-  /// The number of one more, greater than any before.
+  /// The next number, greater than any before.
   mutating func makeID() -> TransferID {
     last += 1
     return TransferID(last)
@@ -129,7 +129,7 @@ struct KnownTransfers {
 }
 
 extension Dictionary {
-  /// Sets or removes a value; gives the one that was there.
+  /// Sets or removes a value, and returns the value before.
   fileprivate mutating func updateOptional(_ value: Value?, of key: Key) -> Value? {
     if let value { updateValue(value, forKey: key) } else { removeValue(forKey: key) }
   }

@@ -1,9 +1,9 @@
-/// The mounted file systems, by which folders are told apart without a look at any disk.
+/// The mounted file systems, which tell folders of different disks apart without reading a disk.
 struct MountPoints {
-  /// Each path ends with a slash.
+  /// The mount points; each path ends with a slash.
   private let points: [String]
 
-  /// The file systems that this process sees now.
+  /// The file systems in this process's present view.
   static func current() -> MountPoints { MountPoints(SmallFiles.text(of: "/proc/self/mountinfo") ?? "") }
 
   /// Reads the table of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
@@ -16,13 +16,13 @@ struct MountPoints {
     }
   }
 
-  /// The mount point of the file system that a folder is on, as far as its path tells.
+  /// The mount point of the file system of a folder, by its path alone.
   func point(of folder: String) -> String {
     let folder = folder + "/"
     return points.filter { folder.hasPrefix($0) }.max { $0.utf8.count < $1.utf8.count } ?? "/"
   }
 
-  /// The kernel writes a space, a tab, a line break and a backslash as three octal digits.
+  /// Decodes a path: the kernel writes a space, a tab, a line break and a backslash as three octal digits.
   static func unescaped(_ text: Substring) -> String {
     var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
     while let byte = rest.popFirst() {

@@ -1,9 +1,9 @@
 import RefreshAPI
 
-// A worker's report comes from a server in the end, which may send anything: it is bounded before it is used or saved.
+// Bounds a worker's report before it is used or saved, because parts of it come from a server.
 
 extension Wire.TransferReport {
-  /// The report with every number within its bounds, and without texts that are too long.
+  /// The report with every number within its bounds, and without overlong texts.
   var bounded: Wire.TransferReport {
     Wire.TransferReport(
       id: id, kind: kind, resume: resume?.bounded, bytes: bytes.map(ReportBounds.number),
@@ -30,7 +30,7 @@ extension Wire.Resume {
 
 /// The bounds of a worker's report.
 enum ReportBounds {
-  /// The most bytes or microseconds: the store can read them back, and sums of a few cannot overflow.
+  /// The greatest number of bytes or microseconds: the store can read it back, and small sums cannot overflow.
   static let greatest: Int64 = 1 << 60
   /// The most bytes of a header that is kept.
   static let longestValidator = 4096
@@ -40,6 +40,6 @@ enum ReportBounds {
   /// The nearest number within the bounds.
   static func number(_ number: Int64) -> Int64 { min(max(0, number), greatest) }
 
-  /// The text, if it is not too long.
+  /// The text, unless it is too long.
   static func text(_ text: String, most: Int) -> String? { text.utf8.count <= most ? text : nil }
 }

@@ -2,7 +2,7 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-// Journal entries about transfers; their URLs have no secrets.
+// Journal entries about transfers; their URLs contain no secrets.
 
 extension DaemonJournal {
   func enqueued(_ id: TransferID, of app: AppID, _ request: TransferRequest) {

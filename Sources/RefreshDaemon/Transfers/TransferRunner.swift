@@ -18,10 +18,10 @@ final class TransferRunner: DecisionFollower, SavedPart {
   /// Whether any transfer has not ended, so that the network must be watched.
   private(set) var hasOpen: Bool
 
-  /// How often the engine is told of a transfer's progress.
+  /// How often the engine gets a transfer's progress.
   private static let tellInterval = Duration.seconds(5)
 
-  // Changes for the next commit: transfers that enter the queue, decisions of the engine, reports of workers.
+  // The changes for the next commit: new transfers, decisions of the engine, reports of workers.
   private var enqueued: [TransferID: StoredTransfer] = [:]
   private var decided: Set<TransferID> = []
   private var progressed: Set<TransferID> = []
@@ -56,18 +56,18 @@ final class TransferRunner: DecisionFollower, SavedPart {
 
   subscript(id: TransferID) -> KnownTransfers.Known? { known[id] }
 
-  /// A transfer at this instant, as the socket shows it; nil if there is none with this id.
+  /// A transfer at this instant, as the socket shows it; nil for an unknown id.
   func view(of id: TransferID, at now: Instant) -> Wire.Transfer? {
     known[id]?.view(of: id, at: now, in: core.engine, launcherProblem: workers.problem)
   }
 
-  /// The transfers that a caller may ask about, of all apps or of one, in order of their numbers.
+  /// The transfers that a caller may ask about, of one app or of all, in order of their numbers.
   func ids(of app: AppID?, for peer: Peer) -> [TransferID] {
     let apps = app.map { [$0] } ?? Array(known.shares.keys)
     return apps.filter { core.may(peer, about: $0) }.flatMap { known.shares[$0]?.ids ?? [] }.sorted()
   }
 
-  /// The bound of the queue that new transfers of an app would pass; nil if there is room for them.
+  /// The bound of the queue that an app's new transfers would exceed; nil if there is room.
   func exceeded(by asked: [CheckedTransfer], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
     // An app that has left the configuration counts for its last owner.
     let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
@@ -78,9 +78,9 @@ final class TransferRunner: DecisionFollower, SavedPart {
 
   // MARK: - Orders
 
-  /// Puts transfers into the queue, and answers when they are on the disk.
+  /// Adds transfers to the queue, and answers when they are on the disk.
   ///
-  /// They are saved first and run after that: a transfer that cannot be stored never was.
+  /// They are saved first and run after that: a transfer that cannot be stored never existed.
   func enqueue(_ asked: [CheckedTransfer], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
     let now = core.readClocks()
     let owner = core.configuration[app]?.owner.uid
@@ -111,9 +111,9 @@ final class TransferRunner: DecisionFollower, SavedPart {
     }
   }
 
-  /// Has a transfer moved by its app's worker.
+  /// Has an app's worker move a transfer.
   ///
-  /// A start that was stopped while the disk did not answer is void, and so is the second of two.
+  /// Ignores a start that was stopped while the disk did not answer, and a second start.
   func start(_ id: TransferID, of app: AppConfiguration?) {
     guard core.engine.transferState(of: id)?.stage == .transferring, !workers.hasOne(for: id) else { return }
     guard let app, var transfer = known[id] else { return report(id, .lost(hasProgressed: false)) }
@@ -127,9 +127,9 @@ final class TransferRunner: DecisionFollower, SavedPart {
     give(Wire.Order(kind: .transfer, id: Int64(id.number), transfer: assignment(transfer)), of: id, app)
   }
 
-  /// Has a transfer stopped, and its file removed if the reason says so.
+  /// Has a transfer stopped, and its file removed if the reason discards it.
   ///
-  /// A stop that was taken back, because it could not be stored, is void.
+  /// Ignores a stop that was taken back, because it could not be stored.
   func stop(_ id: TransferID, of app: AppConfiguration?, for reason: TransferStop) {
     guard let state = core.engine.transferState(of: id), case .stopping(let now) = state.stage,
       now.discards == reason.discards
@@ -141,7 +141,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
       ? Wire.Order(kind: .discard, id: Int64(id.number), transfer: assignment(transfer))
       : Wire.Order(kind: .stop, id: Int64(id.number), reason: reason.rawValue)
     if workers.stop(id, order) { return }
-    // Another user must not remove it either.
+    // Another user's worker must not remove it either.
     guard let app, reason.discards, transfer.request.refusal(by: app) == nil else { return report(id, .stopped) }
     give(order, of: id, app)
     workers.boundStop(of: id)
@@ -191,7 +191,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
       if transfer.mustLast { parts.saving.requireDurable() }
     case .ended:
       core.tally.note(moved: transfer.bytes - transfer.bytesBefore)
-      // A worker that only removes what is there ends the transfer once more.
+      // A worker that only removes the file reports the end once more.
       transfer.bytesBefore = transfer.bytes
       progressed.insert(id)
     }
@@ -207,7 +207,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     self.report(id, TransferReport(report, hasProgressed: transfer.attempt.hasProgressed))
   }
 
-  /// Loses the transfers of a worker that has ended.
+  /// Notes that the transfers of an ended worker are lost.
   private func lose(_ ids: [TransferID], _ trouble: String?) {
     for id in ids {
       if let trouble { known[id]?.progress.message = trouble }
@@ -231,7 +231,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     for id in decision.transfersChanged.sorted() {
       guard let state = core.engine.transferState(of: id) else { continue }
       if let report = postponed.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
-      // After a loss of power the app would be notified again.
+      // Otherwise the app would be notified again after a loss of power.
       if state.isDelivered { parts.saving.requireDurable() }
       space.note(id, state.stage)
       watchers.note(id)
@@ -241,7 +241,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     }
   }
 
-  /// Takes note of whether any transfer has not ended; gives whether that has changed.
+  /// Notes whether any transfer has not ended; true if that has changed.
   func updateHasOpen() -> Bool {
     let isOpen = core.engine.transferCounts != (0, 0)
     defer { hasOpen = isOpen }
@@ -250,11 +250,11 @@ final class TransferRunner: DecisionFollower, SavedPart {
 
   private func conclude(_ id: TransferID, _ result: TransferResult, _ session: TransferSession) {
     guard var transfer = known[id] else { return }
-    // The worker may forget the transfer then: the file is complete.
+    // The worker may forget the transfer then, because the file is complete.
     parts.saving.requireDurable()
     transfer.isEndReported = true
     transfer.speed = nil
-    // An earlier error is no reason for these.
+    // An earlier error does not explain these results.
     if result == .done || result == .cancelled { transfer.progress.message = nil }
     known[id] = transfer
     progressed.insert(id)
@@ -265,7 +265,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     let event = Wire.AttachEvent(
       kind: "transfer_ended", session: session.name, url: transfer.shownURL, path: transfer.request.path,
       result: Wire.TransferResult(result))
-    // An end that is not saved may come again in the next daemon.
+    // The next daemon may report an end again that is not saved.
     parts.saving.afterCommit { [self] in
       parts.audience.attached.send(event, of: session.app)
       if let text { parts.notices.show(.transfers, of: session.app, body: text) }

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The desktop notice of a session, for the end of its last transfer.
+/// The desktop notice about a session, for the end of its last transfer.
 struct TransferSessionNotice: Hashable, Sendable {
   /// The app's text; nil if it gave none.
   var words: String?
@@ -9,7 +9,7 @@ struct TransferSessionNotice: Hashable, Sendable {
 
   init(words: String? = nil) { self.words = words }
 
-  /// Counts a transfer of the session that has ended.
+  /// Counts an ended transfer of the session.
   mutating func note(_ result: TransferResult) {
     switch result {
     case .done: done += 1
@@ -18,7 +18,7 @@ struct TransferSessionNotice: Hashable, Sendable {
     }
   }
 
-  /// The app's text with the number of failures; nil if there is no text, or the user has cancelled all transfers.
+  /// The app's text with the number of failures; nil without a text, or if the user has cancelled all transfers.
   var text: String? {
     guard let words, done + failed > 0 else { return nil }
     if failed == 0 { return words }

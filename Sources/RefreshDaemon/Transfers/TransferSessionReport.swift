@@ -2,7 +2,7 @@ import JSON
 import RefreshAPI
 import RefreshEngine
 
-/// A line on an app's standard input about one transfer of a session that has ended.
+/// A line on an app's standard input about one transfer of an ended session.
 private struct SessionReportLine: JSONWritable {
   let url: String
   let path: String
@@ -12,7 +12,7 @@ private struct SessionReportLine: JSONWritable {
   let description: String?
   let message: String?
 
-  /// Leaves out what is nil.
+  /// Writes the members that are not nil.
   func write(to json: inout JSONWriter) {
     json.beginObject()
     json.member("bytes", bytes)

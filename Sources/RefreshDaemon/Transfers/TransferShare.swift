@@ -2,13 +2,12 @@ import RefreshAPI
 import RefreshEngine
 import RefreshStore
 
-/// The part of the queue that an app has, or a user with all apps.
+/// The share of the queue that an app has, or a user with all apps.
 struct TransferShare {
   private(set) var ids: Set<TransferID> = []
   private(set) var bytes = 0
   private(set) var servers: [String: Int] = [:]
-  /// The owner of the app when it last added to the queue; nil for transfers that an older release stored without an
-  /// owner.
+  /// The owner of the app when it last added to the queue; nil for transfers from an older release, which stored no owner.
   private(set) var owner: UInt32?
 
   mutating func add(_ id: TransferID, _ known: KnownTransfers.Known) {
@@ -28,20 +27,20 @@ struct TransferShare {
 
 /// The bounds of the queue, in all and for each user, whose apps count together.
 enum TransferQuota {
-  /// The most transfers in the queue, including ended ones that are still shown.
+  /// The most transfers in the queue, including ended transfers that are still listed.
   static let transfers = 100_000
-  /// How many of them each user may have even when the queue is full.
+  /// How many of them each user may have even if the queue is full.
   static let reserved = 1_000
   static let transfersOfUser = 10_000
   /// The most bytes of one user's requests: URLs, paths and texts.
   static let bytesOfUser = 8 << 20
   static let serversOfUser = 1_000
 
-  /// The bound that a user's new transfers would pass; nil if there is room for them.
+  /// The bound that a user's new transfers would exceed; nil if there is room.
   ///
   /// - Parameters:
-  ///   - share: what each of the user's apps has.
-  ///   - count: how many there are of all users.
+  ///   - share: the shares of the user's apps.
+  ///   - count: the number of transfers of all users.
   static func exceeded(
     by new: [(request: TransferRequest, server: String)], _ share: [TransferShare], count: Int
   ) -> TransfersInterface.QueueFull? {
@@ -61,7 +60,7 @@ enum TransferQuota {
     return full(transfers, "transfers of all users", untilForgotten)
   }
 
-  /// A transfer that has ended is shown for a day, and counts, so that only time makes room.
+  /// The remedy where only time makes room: an ended transfer is listed for a day, and counts.
   private static let untilForgotten = "wait: a transfer counts until a day after its end"
 
   private static func full(_ limit: Int, _ bound: String, _ remedy: String) -> TransfersInterface.QueueFull {
@@ -70,7 +69,7 @@ enum TransferQuota {
 }
 
 extension TransferRequest {
-  /// The bytes that are kept of it, about.
+  /// The approximate number of bytes that are kept for it.
   fileprivate var bytes: Int {
     let texts = [url, path, description, sha256, headersFile, credentialFile, notice]
     return texts.reduce(256) { $0 + ($1?.utf8.count ?? 0) }

@@ -1,16 +1,16 @@
 import RefreshEngine
 
 extension KnownTransfers {
-  /// The speed of a transfer as it is shown: the average over a few seconds.
+  /// The displayed speed of a transfer: the average over a few seconds.
   struct Speed {
     private var bytes: Int64
     private var at: Instant
-    /// Bytes in a second; nil until it is known.
+    /// Bytes a second; nil until it is known.
     private(set) var rate: Int64?
 
     init(bytes: Int64, at now: Instant) { (self.bytes, at) = (bytes, now) }
 
-    /// Updates the speed when so many bytes are there.
+    /// Updates the speed with the moved bytes.
     mutating func note(_ bytes: Int64, at now: Instant) {
       let elapsed = at.duration(to: now).inMicroseconds
       guard elapsed >= 200_000 else { return }

@@ -5,7 +5,7 @@ import RefreshStore
 // Transfers as the socket shows them.
 
 extension KnownTransfers.Known {
-  /// The transfer at this instant; nil if the engine has none with this id.
+  /// The transfer at this instant; nil if the engine does not know the id.
   func view(
     of id: TransferID, at now: Instant, in engine: Engine, launcherProblem: String?
   ) -> Wire.Transfer? {
@@ -56,7 +56,7 @@ extension TransferVerdict {
 }
 
 extension Hold {
-  /// The remedy of a hold, where it differs from that of a refresh.
+  /// The remedy of a hold, if it differs from a refresh's remedy.
   fileprivate func remedy(of policy: TransferPolicy) -> String? {
     switch self {
     case .constraint(.network, _):

@@ -5,8 +5,8 @@ import Varlink
 
 /// The clients that watch transfers.
 ///
-/// Each message to a client is put together in the client's own turns of the loop: many transfers, or many who watch,
-/// keep no other caller waiting.
+/// Each message to a client is composed in the client's own turns of the loop, so that many transfers or clients delay no
+/// other caller.
 final class TransferWatchers {
   enum Watcher {
     /// A client that watches one app, or all that it may ask about.
@@ -43,22 +43,22 @@ final class TransferWatchers {
     }
   }
 
-  /// A client, and what it is still to be told.
+  /// A client, and the transfers that it must still receive.
   private final class WatchingClient {
     let watcher: Watcher
-    /// The transfers to look at, and those that have changed since that was begun.
+    /// The transfers to look at now; ``changed`` collects transfers that change meanwhile.
     var line: ArraySlice<TransferID>
     var changed: Set<TransferID> = []
     var forgotten: [TransferID] = []
-    /// The transfers for the first answer, which has all; nil after it.
+    /// The transfers for the first answer, which lists all; nil after it.
     var first: [TransferID: Wire.Transfer]? = [:]
-    /// Whether a turn is to come.
+    /// Whether a turn is pending.
     var hasTurn = true
 
     init(_ watcher: Watcher, _ ids: [TransferID]) { (self.watcher, line) = (watcher, ids[...]) }
   }
 
-  /// How long after the last report the next is sent at the earliest, boot clock: of progress, and of everything else.
+  /// The shortest time between two reports, boot clock: of progress, and of other changes.
   private static let progressInterval = Duration.milliseconds(500)
   private static let newsInterval = Duration.milliseconds(50)
 
@@ -67,15 +67,15 @@ final class TransferWatchers {
   private var last = 0
   /// The transfers that have changed since the last report.
   private var news: Set<TransferID> = []
-  /// The transfers that are no longer listed, with their sessions.
+  /// The transfers that left the list, with their sessions.
   private var forgotten: [TransferID: TransferSession] = [:]
   private var reportedAt: Instant?
   /// When the next report is due, boot clock; nil while nothing has changed.
   private var dueAt: Instant?
   private var timer: (any WakeTimer)?
-  /// A transfer as the socket shows it; set once.
+  /// Makes the view of a transfer for the socket; set once.
   var view: (TransferID, Instant) -> Wire.Transfer? = { _, _ in nil }
-  /// The transfers of an app, or of all, that a caller may ask about; set once.
+  /// Lists the transfers of an app, or of all, that a caller may ask about; set once.
   var ids: (AppID?, Peer) -> [TransferID] = { _, _ in [] }
 
   init(_ core: DaemonCore) { self.core = core }
@@ -112,7 +112,7 @@ final class TransferWatchers {
     timer?.arm(at: at.microseconds, accuracy: 1000)
   }
 
-  /// Has it reported that a transfer is no longer listed.
+  /// Has the removal of a transfer from the list reported.
   func note(forgotten id: TransferID, of session: TransferSession) {
     guard !clients.isEmpty else { return }
     forgotten[id] = session
@@ -135,7 +135,7 @@ final class TransferWatchers {
     }
   }
 
-  /// Tells a client of some transfers; false when there is nothing left to tell.
+  /// Tells a client of some transfers; false when nothing is left to tell.
   private func tell(_ number: Int) -> Bool {
     guard let client = clients[number] else { return false }
     if client.line.isEmpty { (client.line, client.changed) = (client.changed.sorted()[...], []) }

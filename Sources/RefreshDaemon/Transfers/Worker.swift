@@ -4,7 +4,7 @@ import RefreshEngine
 import Systemd
 
 extension WorkerPool {
-  /// A worker; it may end at every stage, and a silent one goes on to `ending` by itself.
+  /// A worker; it may end at every stage, and a silent worker goes on to `ending` by itself.
   ///
   /// ```
   /// starting -> working -> finishing -> ending -> (ended)
@@ -16,16 +16,16 @@ extension WorkerPool {
       case working
       /// It was told that nothing is left for it, or its connection is gone.
       case finishing
-      /// It was asked to end, and is killed if it does not.
+      /// It got SIGTERM, and gets SIGKILL if it does not end.
       case ending
     }
 
     let key: TaskKey
     let app: AppID
-    /// The folder that it may write to; nil for one that only reads files.
+    /// The folder that it may write to; nil if it only reads.
     let folder: String?
     let user: UInt32
-    /// The app's sandbox, which the worker was started in.
+    /// The app's sandbox at the worker's start.
     private let sandbox: [SandboxProperty]
     let token = Token.make()
     let timer: any WakeTimer
@@ -34,11 +34,11 @@ extension WorkerPool {
     var call: WorkCall?
     /// The orders that are not sent yet.
     var orders: [Wire.Order] = []
-    /// The transfers that the worker moves or is to stop.
+    /// The transfers that the worker moves or must stop.
     var given: Set<TransferID> = []
     /// The transfers that it was told to stop.
     var stopping: Set<TransferID> = []
-    /// The bytes a second that it was told it may move; nil if there is no limit.
+    /// Its limit in bytes a second, as last told; nil without a limit.
     var rate: Int64?
 
     init(key: TaskKey, app: AppConfiguration, folder: String?, timer: any WakeTimer) {
@@ -46,7 +46,7 @@ extension WorkerPool {
       (user, sandbox) = (app.owner.uid, app.sandbox)
     }
 
-    /// Whether it is this app's worker, and runs as the app's file says now.
+    /// Whether it is this app's worker, and runs as the app's file now says.
     func serves(_ app: AppConfiguration) -> Bool {
       self.app == app.id && user == app.owner.uid && sandbox == app.sandbox
     }

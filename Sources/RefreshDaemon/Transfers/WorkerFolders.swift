@@ -2,20 +2,19 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
-/// The folders that workers write to, and how each worker is confined to its own.
+/// The folders that workers write to, and the confinement of each worker to its folder.
 final class WorkerFolders {
-  /// The exit code of the service manager for a view of the file system that it cannot make (systemd.exec(5),
-  /// `EXIT_NAMESPACE`).
+  /// The exit code of the service manager if it cannot make a view of the file system (systemd.exec(5), `EXIT_NAMESPACE`).
   private static let noView: Int32 = 226
   private static let most = 1000
 
   /// The folders that the service manager cannot open, such as those on some network file systems.
   private(set) var unviewable: Set<String> = []
 
-  /// The processes that were started with a view of the file system, and the folder that each may write to.
+  /// The processes with a view of the file system, and the folder that each may write to.
   private var viewing: [TaskKey: String] = [:]
 
-  /// The confinement of a process that starts and writes to a folder; nil for one that only reads.
+  /// The confinement of a starting process that writes to a folder; nil if it only reads.
   func confinement(of key: TaskKey, to folder: String?) -> WorkerConfinement {
     guard let folder else { return WorkerConfinement(writes: .folders([])) }
     if unviewable.contains(folder) { return WorkerConfinement(writes: .all) }
@@ -23,7 +22,7 @@ final class WorkerFolders {
     return WorkerConfinement(writes: .folders([folder]))
   }
 
-  /// Notes the end of a process, and gives the folder of which it could have no view; its work is tried again without one.
+  /// Notes the end of a process; returns its folder if it got no view, so that its work is tried again without a view.
   @discardableResult
   func noteEnd(of key: TaskKey, _ end: TaskEnd) -> String? {
     guard let folder = viewing.removeValue(forKey: key), end.exit == .exited(Self.noView) else { return nil }
@@ -34,12 +33,12 @@ final class WorkerFolders {
 }
 
 extension Wire.Assignment {
-  /// The folder that the transfer changes; nil for one that only reads.
+  /// The folder that the transfer writes to; nil if it only reads.
   var writtenFolder: String? { direction == .download ? folder(of: path) : nil }
 }
 
 extension BuiltIn {
-  /// The folder that the task changes; nil for one that leaves the work to another process.
+  /// The folder that the task writes to; nil if another process does the work.
   var writtenFolder: String? {
     switch work {
     case .fetch(let file, _): folder(of: file.target)

@@ -4,13 +4,13 @@ import RefreshEngine
 import Systemd
 import Varlink
 
-/// The worker processes that move files: one for each app that has transfers to move, and folder of their targets.
+/// The worker processes that move files: one for each app with transfers and each folder of their targets.
 ///
-/// A worker is started for its first order, kept for a moment after its last, and ended if it stays silent.
+/// A worker starts for its first order, lives for a moment after its last, and is ended if it stays silent.
 final class WorkerPool {
   typealias WorkCall = Call<WorkerInterface.Work.Parameters>
 
-  /// How long a worker may take to ask for work, boot clock.
+  /// How long a worker may take to ask for work.
   private static let startBound = Duration.seconds(30)
   /// How long a worker without work is kept for later transfers.
   private static let linger = Duration.milliseconds(1500)
@@ -26,21 +26,21 @@ final class WorkerPool {
   let folders = WorkerFolders()
   /// Why no worker can be started at present; nil while workers can be.
   var problem: String? { ports.launcher.problem }
-  /// Whether all of a POST may have been sent, so that the worker waits for its answer; set once.
+  /// Tells whether a POST may have arrived, so that the worker waits for its answer; set once.
   var awaitsAnswer: (TransferID) -> Bool = { _ in false }
-  /// Called when a worker counts no more, because no signal ends it; set once.
+  /// Called when a worker is given up, because SIGKILL does not end it; set once.
   var onGivenUp: () -> Void = {}
-  /// Called with the transfers of a worker that has ended, and what went wrong with it; set once.
+  /// Called with the transfers of an ended worker, and the worker's failure; set once.
   var onLost: ([TransferID], String?) -> Void = { _, _ in }
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.ports, self.environment) = (core, ports, environment)
   }
 
-  /// Whether no worker is left, apart from those that no signal ends.
+  /// Whether no worker is left, except workers that outlived SIGKILL.
   var isEmpty: Bool { workers.values.allSatisfy(\.ending.isGivenUp) }
 
-  /// The worker that was started with a token, if the peer is its user.
+  /// The worker with a token, if the peer is its user.
   func worker(of token: String, for peer: Peer) -> Worker? {
     workers.values.first { $0.token == token && $0.user == peer.uid }
   }
@@ -50,12 +50,12 @@ final class WorkerPool {
   /// The transfers that workers have, in order of their numbers.
   var given: [TransferID] { workers.values.flatMap(\.given).sorted() }
 
-  /// Whether a worker has a transfer.
+  /// Whether a worker has the transfer.
   func hasOne(for id: TransferID) -> Bool { holder(of: id) != nil }
 
   // MARK: - Orders
 
-  /// Gives the app's worker an order, and starts one if there is none; false if none can be started.
+  /// Gives the app's worker an order, and starts a worker if there is none; false if none can be started.
   func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) -> Bool {
     let folder = order.transfer?.writtenFolder
     let open = workers.values.first {
@@ -68,7 +68,7 @@ final class WorkerPool {
     return true
   }
 
-  /// Gives the worker that has a transfer the order to stop it; false if no worker has it.
+  /// Orders the worker that has a transfer to stop it; false if no worker has it.
   func stop(_ id: TransferID, _ order: Wire.Order) -> Bool {
     guard let worker = holder(of: id) else { return false }
     worker.orders.append(order)
@@ -76,7 +76,7 @@ final class WorkerPool {
     return true
   }
 
-  /// Bounds how long the worker that has a transfer may take to stop it.
+  /// Bounds the time in which the worker that has a transfer must stop it.
   func boundStop(of id: TransferID) {
     guard let worker = holder(of: id) else { return }
     let isFirst = worker.stopping.isEmpty
@@ -86,7 +86,7 @@ final class WorkerPool {
 
   /// Sends workers the orders of this turn of the loop.
   func sendOrders() {
-    // Workers with nothing to do are finished first, because that changes the share of the others.
+    // Idle workers finish first, because that raises the share of the others.
     for worker in workers.values where core.engine.isStopping && worker.given.isEmpty && worker.stage == .working {
       finish(worker)
     }
@@ -97,7 +97,7 @@ final class WorkerPool {
     }
   }
 
-  /// Shares the bandwidth of all transfers evenly among the workers that have work, if it is limited.
+  /// Shares the bandwidth bound, if any, evenly among the workers with work.
   private func shareBandwidth() {
     let busy = workers.values.filter { $0.isOpen && !$0.given.isEmpty }
     let share = Bandwidth.share(of: core.configuration.transfers.bandwidth, among: busy.count)
@@ -109,7 +109,7 @@ final class WorkerPool {
 
   // MARK: - The worker's calls
 
-  /// Gives a worker its orders on this call; false if no worker has this token or it has asked before.
+  /// Gives a worker its orders on this call; false if no worker has this token, or it has asked before.
   func accept(_ call: WorkCall) -> Bool {
     guard let worker = worker(of: call.parameters.token, for: call.peer), worker.stage == .starting else {
       return false
@@ -125,12 +125,12 @@ final class WorkerPool {
     return true
   }
 
-  /// Takes note that a worker has reported; a worker that was told to stop or to end gets no more time for it.
+  /// Notes a worker's report; a worker that was told to stop or to end gets no more time for it.
   func heard(from worker: Worker) {
     if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
   }
 
-  /// Hands a line that a worker printed to the journal; false if the task is no worker.
+  /// Writes a line that a worker printed to the journal; false if the task is no worker.
   func receive(_ line: String, of key: TaskKey) -> Bool {
     guard let worker = workers[key] else { return false }
     ports.journal.output(line, of: key.refresh, worker.app, task: "transfer")
@@ -139,12 +139,12 @@ final class WorkerPool {
 
   // MARK: - Life
 
-  /// How many workers that no signal ends an app may have that write to one folder.
+  /// How many stuck workers of an app may write to one folder before no further worker starts.
   private static let mostStuckWriters = 1
-  /// How many of them it may have that only read, from any folder.
+  /// How many stuck workers of an app may only read, from any folder.
   private static let mostStuckReaders = 4
 
-  /// Whether another worker would probably wait in the kernel, too, where earlier ones of the app wait already.
+  /// Whether another worker would probably get stuck in the kernel, like earlier workers of the app.
   private func wouldBeStuck(_ app: AppID, in folder: String?) -> Bool {
     let stuck = workers.values.count { $0.ending.isGivenUp && $0.app == app && $0.folder == folder }
     return stuck >= (folder == nil ? Self.mostStuckReaders : Self.mostStuckWriters)
@@ -162,7 +162,7 @@ final class WorkerPool {
     }
     workers[key] = worker
     arm(worker)
-    // In "/", because system accounts often have no home.
+    // Its directory is "/", because system accounts often have no home.
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.transfer.rawValue], directory: "/",
       environment: app.commands.first?.environment ?? [])
@@ -176,7 +176,7 @@ final class WorkerPool {
     return worker
   }
 
-  /// Bounds how long a worker may be silent, by what it has to do.
+  /// Arms the bound of a worker's silence, by its stage.
   private func arm(_ worker: Worker) {
     switch worker.stage {
     case .starting: arm(worker, for: Self.startBound)
@@ -192,16 +192,16 @@ final class WorkerPool {
     core.scheduler.arm(worker.timer, after: bound, accuracy: 50_000)
   }
 
-  /// How long a worker may take to stop transfers, boot clock.
+  /// How long a worker may take to stop transfers.
   ///
-  /// A POST that was sent whole is never sent again, so its answer is awaited for as long as a transfer may stall.
+  /// A POST that was sent completely is never repeated, so the worker awaits its answer as long as a transfer may stall.
   private func bound(ofStopping stopping: Set<TransferID>) -> Duration {
     if core.engine.isStopping { return Self.endBound }
     return stopping.contains(where: awaitsAnswer)
       ? Self.stopBound + core.configuration.transfers.stallTimeout : Self.stopBound
   }
 
-  /// Tells a worker that nothing is left for it.
+  /// Tells a worker that no work is left.
   private func finish(_ worker: Worker) {
     worker.stage = .finishing
     arm(worker)
@@ -228,7 +228,7 @@ final class WorkerPool {
     if step == .giveUp { giveUp(worker) }
   }
 
-  /// Takes the transfers from a worker that no signal ends: it never runs again, so another may have them.
+  /// Takes the transfers from a worker that SIGKILL does not end: it never runs again, so another worker may have them.
   private func giveUp(_ worker: Worker) {
     let processes = ports.launcher.processes(of: worker.key)
     let number = processes.isEmpty ? "" : " (process \(processes.map(String.init).joined(separator: ", ")))"
@@ -241,7 +241,7 @@ final class WorkerPool {
     onGivenUp()
   }
 
-  /// Ends all workers, because the daemon stops; if it is urgent, at once.
+  /// Ends all workers, because the daemon stops; at once if it is urgent.
   func endAll(isUrgent: Bool) {
     for worker in workers.values {
       if isUrgent {
@@ -253,7 +253,7 @@ final class WorkerPool {
     sendOrders()
   }
 
-  /// Takes note that a worker's connection is gone: the worker ends by itself now.
+  /// Notes that a worker's connection is gone: the worker ends by itself now.
   private func callEnded(of worker: Worker) {
     worker.call = nil
     guard worker.isOpen, workers[worker.key] != nil else { return }
@@ -261,7 +261,7 @@ final class WorkerPool {
     arm(worker)
   }
 
-  /// Handles the end of a worker, which loses its transfers; false if the task is no worker.
+  /// Handles the end of a worker, and reports its transfers as lost; false if the task is no worker.
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
     guard let worker = workers.removeValue(forKey: key) else { return false }
     worker.timer.cancel()

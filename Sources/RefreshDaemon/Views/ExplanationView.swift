@@ -2,7 +2,7 @@ import RefreshAPI
 import RefreshEngine
 import RefreshStore
 
-/// The verdict on one app at one instant, term by term, as the socket shows it.
+/// The verdict on an app at an instant, term by term, as the socket shows it.
 struct ExplanationView {
   let view: AppView
   let explanation: Explanation
@@ -12,15 +12,15 @@ struct ExplanationView {
   /// How many pushes have woken the app in the window of the limit.
   let pushesUsed: Int
   let pushesDropped: [StoredDroppedPush]
-  /// How far local time is ahead of UTC.
+  /// Minutes by which local time is ahead of UTC.
   let minutesEast: Int
   /// Why the past is missing.
   let pastProblem: String?
   /// Why no task can be started at present.
   let launcherProblem: String?
-  /// The folders that are watched for the app.
+  /// The app's watched folders.
   let watched: [(folder: WatchedFolder, state: WatchedState)]
-  /// The last ping if it failed.
+  /// The last ping, if it failed.
   let pingProblem: Wire.PingProblem?
 
   var wire: Wire.Explanation {
@@ -108,7 +108,7 @@ extension Wire.WatchedFolder {
 }
 
 extension Wire.Presence {
-  /// The word for a presence; nil while no desktop has said anything.
+  /// Makes the word for a presence; nil if no desktop has reported.
   fileprivate init?(_ presence: Presence) {
     switch presence {
     case .unknown: return nil

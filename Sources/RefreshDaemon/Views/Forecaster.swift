@@ -2,7 +2,7 @@ import RefreshAPI
 import RefreshEngine
 import Threads
 
-/// Works out forecasts on its own thread, so that the loop does not wait for them.
+/// Computes forecasts on its own thread, so that the loop does not wait for them.
 ///
 /// The engine is a value: a forecast works on a copy, and changes nothing in the daemon or the store.
 actor Forecaster {
@@ -15,7 +15,7 @@ actor Forecaster {
     let apps: Set<AppID>
     let span: Duration
     let now: Instant
-    /// Whether there are apps that the caller may not ask about, true or nil.
+    /// Whether there are apps that the caller may not ask about: true or nil.
     var hasAppsOfOthers: Bool?
   }
 

@@ -2,13 +2,13 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
-/// The state of some apps together, as the status shows it.
+/// The state of some apps together, for the status.
 struct StatusScope {
-  /// The refresh that starts next; where none is known to start, the one that is due next.
+  /// The refresh that starts next or, if no start is known, is due next.
   private(set) var next: Wire.NextRefresh?
-  /// How many of the apps each hold keeps; nil when none is held.
+  /// How many of the apps each hold keeps; nil if none is held.
   let held: [Wire.HeldCount]?
-  /// How many pushes wait; nil when none does.
+  /// How many pushes wait; nil if none does.
   let pushesWaiting: Int?
   /// How many refreshes are running.
   let refreshing: Int
@@ -33,7 +33,7 @@ struct StatusScope {
 
   private typealias Candidate = (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)
 
-  /// The app that starts first; where none is known to start, the one that is due first.
+  /// The app that starts first or, if no start is known, is due first.
   private static func first(of ids: [AppID], _ engine: Engine, at now: Instant) -> Candidate? {
     var nights = NightsAhead(from: now)
     var first: Candidate?

@@ -1,7 +1,7 @@
 import RefreshAPI
 import RefreshEngine
 
-// The facts about the machine and the constraints on them, each in a few words as a person reads them.
+// The conditions of the machine and the constraints on them, in a few words for people.
 
 extension Wire.Conditions {
   init(_ conditions: Conditions) {
@@ -11,7 +11,7 @@ extension Wire.Conditions {
       pressure: Wire.Condition(pressure: conditions.pressure))
   }
 
-  /// The name and the value of the condition that an observation changes.
+  /// The name and the value of an observed condition.
   static func field(of observation: Observation) -> (name: String, value: Wire.Condition) {
     switch observation {
     case .network(let reading): ("network", Wire.Condition(reading))
@@ -25,7 +25,7 @@ extension Wire.Conditions {
 }
 
 extension Wire.Condition {
-  /// The condition that a constraint of an app depends on.
+  /// The condition for a constraint of an app.
   init(_ term: Explanation.Term, of constraints: Constraints, in conditions: Conditions) {
     let machine = Wire.Conditions(conditions)
     switch term.constraint {
@@ -53,7 +53,7 @@ extension Wire.Condition {
 }
 
 extension Constraint {
-  /// The change that lifts the hold of an unmet constraint, for a person.
+  /// The remedy for an unmet constraint, for people.
   func remedy(of app: String) -> String {
     switch self {
     case .network: "a network that it asks for; refreshctl why \(app) says which"

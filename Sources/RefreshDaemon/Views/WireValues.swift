@@ -1,12 +1,12 @@
 import RefreshAPI
 import RefreshEngine
 
-// Values of the engine that the socket shows with a text for a person. Enums with equal cases are in Wire.twins.
+// Values of the engine that the socket shows with a text for people. Enums with equal cases are in Wire.twins.
 
 extension Wire.Cause {
-  /// The cause of a failure; nil for an outcome that is none.
+  /// The cause of a failure; nil for any other outcome.
   ///
-  /// - Parameter lost: what it needed and had when it was stopped for a lost constraint; nil if nobody knows.
+  /// - Parameter lost: the needed and the present condition, if a lost constraint stopped the refresh; nil if unknown.
   init?(_ outcome: Outcome, lost: String? = nil) {
     guard case .failed(let cause) = outcome else { return nil }
     let kind = Wire.CauseKind(cause)
@@ -21,7 +21,7 @@ extension Wire.Cause {
 }
 
 extension Cause {
-  /// The cause as a person reads it after "failed: ".
+  /// The cause for people, to follow "failed: ".
   var text: String {
     switch self {
     case .exit(let code): "exit code \(code)"
@@ -43,7 +43,7 @@ extension Cause {
     }
   }
 
-  /// The cause, with what a refresh needed and had that was stopped for a lost constraint; nil if nobody knows.
+  /// The cause, with the needed and the present condition for a lost constraint; nil if unknown.
   func text(lost: String?) -> String {
     guard self == .stopped(.constraintLost), let lost else { return text }
     return "stopped: \(lost)"
@@ -51,7 +51,7 @@ extension Cause {
 }
 
 extension Hold {
-  /// The hold and what lifts it, as a person reads it, at an offset of wall time to boot time.
+  /// The hold and its remedy for people, at an offset of wall time to boot time.
   ///
   /// - Parameter user: the user whose next session logs the app in; nil if none does.
   func wire(of app: String, wallOffset: Duration, awaitsSessionOf user: String? = nil) -> Wire.Hold {
@@ -78,7 +78,7 @@ extension Hold {
       name: name.rawValue, remedy: remedy, untilMicroseconds: until?.wallMicroseconds(at: wallOffset))
   }
 
-  /// When the hold ends by itself; nil when nobody knows.
+  /// When the hold ends by itself; nil if unknown.
   private var until: Instant? {
     switch self {
     case .paused(.until(let until)), .quiet(let until), .settling(let until), .unsteady(let until): until

@@ -38,7 +38,7 @@ extension Wire.LastRefresh {
   }
 }
 
-/// An app at one instant, in the parts that its row and its details share.
+/// An app at an instant, in the parts that its row and its details share.
 struct AppView {
   let app: AppConfiguration
   let state: AppState
@@ -46,24 +46,24 @@ struct AppView {
   let verdict: Verdict
   /// The next refresh; nil while one is running.
   let prospect: Prospect?
-  /// Why it is refreshed next, while nothing holds it.
+  /// The trigger of its next refresh, unless something holds it.
   let dueTrigger: Trigger?
   let limits: Limits
   let wallOffset: Duration
   let last: StoredRefresh?
-  /// Since when the data is older than the app's file wants it to be, boot clock.
+  /// Since when the data is stale, boot clock.
   let staleSince: Instant?
   /// The process that performs the next refresh; nil when none is attached.
   let performer: Int32?
-  /// Whether the running refresh has not begun, because the disk has not saved its start yet.
+  /// Whether the running refresh waits for the disk to save its start.
   let isAwaitingStore: Bool
   /// The processes of the running refresh if no signal ends them; nil otherwise.
   let stuck: [Int32]?
-  /// Why the first push that waits is not delivered; nil when none waits.
+  /// Why the first waiting push is not delivered; nil if none waits.
   let pushWait: WaitingPush.Wait?
   /// The user whose next session logs the app in; nil if none does.
   let awaitsSessionOf: String?
-  /// The guard that the app is; nil for an app that is refreshed.
+  /// The state of the app's guard; nil for an app that is refreshed.
   let guarded: GuardState?
 
   /// The row in the list.
@@ -77,7 +77,7 @@ struct AppView {
       pushWait: pushWait.map { $0.wire.word }, guarded: guarded.map(Wire.Guarded.init))
   }
 
-  /// All about it.
+  /// All details of the app.
   var details: Wire.AppDetails {
     Wire.AppDetails(
       id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase),
@@ -118,7 +118,7 @@ struct AppView {
     }
   }
 
-  /// Both intervals.
+  /// The intervals of both phases.
   var intervals: Wire.Intervals {
     Wire.Intervals(
       app: app.id.description,
@@ -149,7 +149,7 @@ struct AppView {
     if case .notDue(let until) = verdict { until } else { nil }
   }
 
-  /// The refresh that is running, if one is.
+  /// The running refresh, if there is one.
   var running: Wire.Running? {
     state.running.map {
       Wire.Running(
@@ -178,7 +178,7 @@ extension Daemon {
   }
 
   private func view(of app: AppConfiguration, at now: Instant, _ nights: inout NightsAhead) -> AppView {
-    // Copied once, not for each question.
+    // Copied once, not for each app.
     let engine = core.engine
     let state = engine.state(of: app.id) ?? AppState()
     let outlook = engine.outlook(of: app.id, at: now, &nights)

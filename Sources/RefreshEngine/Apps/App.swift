@@ -1,4 +1,4 @@
-/// An app in the engine's memory: the state that is saved, and what ends with the daemon.
+/// An app in the engine's memory: the saved state, and the parts that end with the daemon.
 struct App: Sendable {
   /// A signal that is undone when the connection that holds it ends.
   struct Lease: Hashable, Sendable {
@@ -21,7 +21,7 @@ struct App: Sendable {
 
   /// The part that is saved.
   var state: AppState
-  // The flags follow those of the state, where they fit into its padding.
+  // The flags follow the flags of the state, because they fit into its padding.
 
   /// Whether a process of the app serves its refreshes.
   var isAttached = false
@@ -56,13 +56,13 @@ struct App: Sendable {
     set { rare.leases = newValue }
   }
 
-  /// The conditions of its own that a command has been asked about.
+  /// The conditions of the app's own that a command has been asked about.
   var questions: [Constraint: ConditionQuestion] {
     get { rare.questions }
     set { rare.questions = newValue }
   }
 
-  /// The work of its guard at the moment; nil for an app that guards nothing, and before it has done anything.
+  /// The present work of its guard; nil for an app without a guard, and before the guard has done anything.
   var guarding: Guarding? {
     get { rare.guarding }
     set { rare.guarding = newValue }
@@ -73,13 +73,13 @@ struct App: Sendable {
     get { rare.isRetryForUser }
     set { rare.isRetryForUser = newValue }
   }
-  /// When a desktop first showed the app in front, while it is too soon to call that an opening, boot clock.
+  /// When a desktop first showed the app in front, boot clock, until that counts as an opening.
   var openedAt: Instant? {
     get { rare.openedAt }
     set { rare.openedAt = newValue }
   }
 
-  /// The changes in its watched folders that no refresh has come after.
+  /// The changes in its watched folders that no refresh has followed.
   var change: LocalChange? {
     get { rare.change }
     set { rare.change = newValue }
@@ -90,7 +90,7 @@ struct App: Sendable {
     set { rare.writesUntil = newValue }
   }
 
-  /// An app in a state that was saved; one that was told to be in the foreground is still open.
+  /// Makes an app from a saved state; an app that a signal put into the foreground is still open.
   init(state: AppState = AppState()) {
     self.state = state
     if state.isForeground, !state.isLoggedOut { isOpen = true }
@@ -99,10 +99,10 @@ struct App: Sendable {
   /// The policy of the app's file; nil when no file names the app any more.
   var policy: Policy? { sharedPolicy?.value }
 
-  /// Whether neither time nor a person may start it: logged out, or disabled by the user.
+  /// Whether neither time nor a person may start a refresh: the app is logged out, or the user has disabled it.
   var isOff: Bool { state.isLoggedOut || state.isDisabled }
 
-  /// The refresh whose processes are running; its start is part of the state that is saved.
+  /// The refresh whose processes are running; its start is part of the saved state.
   var refreshing: Refreshing? {
     get { boxedRefresh?.value }
     set {
@@ -122,13 +122,12 @@ struct App: Sendable {
   /// Whether signals or leases say that the user looks at the app.
   var isToldForeground: Bool { state.isForeground || leases.contains { $0.signal == .foreground } }
 
-  /// Whether a desktop shows the app in front, and nothing that was told says otherwise.
+  /// Whether a desktop shows the app in front, and neither the app nor a person has told the phase.
   private var isShownInFront: Bool { presence == .front && !tellsPhase }
 
-  /// Whether a refresh may run whatever the conditions are: a person has said so, or the transfers that it reports have
-  /// already arrived.
+  /// Whether a refresh may run under any conditions: a person forced it, or the transfers that it reports have arrived.
   ///
-  /// Long work that reports transfers stays out of the user's way all the same.
+  /// Long work that reports transfers must wait for the conditions all the same.
   func needsNothing(for trigger: Trigger) -> Bool {
     switch trigger {
     case .manual: refreshing?.started.isForced ?? state.isForced
@@ -137,8 +136,8 @@ struct App: Sendable {
     }
   }
 
-  /// Whether the running refresh reports an ended session of transfers, or else the next one would.
+  /// Whether the running refresh reports an ended session of transfers; without one, whether the next refresh would.
   ///
-  /// A caller may name `transfer` as the reason for any refresh.
+  /// The trigger alone does not tell: a caller may give `transfer` as the reason for any refresh.
   private var reportsSession: Bool { refreshing.map { $0.started.session != nil } ?? (nextDrained != nil) }
 }

@@ -3,7 +3,7 @@
 /// The engine's own tables hold this index and not the id, because it is small and needs no hash.
 typealias AppIndex = Int32
 
-/// Apps that were noted in any order and more than once.
+/// Collects apps in any order; each may come more than once.
 struct AppIndexes {
   private var noted: [AppIndex] = []
 

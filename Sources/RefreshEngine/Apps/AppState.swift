@@ -15,7 +15,7 @@ public struct AppState: Hashable, Sendable {
     var skipsAll = false
   }
 
-  // The flags come last, so that those of ``App`` fit into the padding behind them.
+  // The flags come last, so that the flags of ``App`` fit into the padding behind them.
 
   /// When the last refresh started, from which the next one counts; nil before the first.
   @PackedInstant public var lastStart: Instant?
@@ -32,13 +32,13 @@ public struct AppState: Hashable, Sendable {
   private var boxedRunning: Boxed<Started>?
   private var boxedOverrides: Boxed<Overrides>?
   @BoxedIfAny private var rare = Rare()
-  /// How many refreshes in a row have failed in a way that is worth a retry.
+  /// How many refreshes in a row have failed and are worth a retry.
   public var failures: Int32 = 0
   /// Whether the last unleased signal of `foreground` and `background` was `foreground`.
   public var isForeground: Bool
   /// Whether the app is logged out.
   ///
-  /// ``isForeground`` keeps its value meanwhile, for the `login` that may come.
+  /// ``isForeground`` keeps its value until the next `login`.
   public var isLoggedOut: Bool
   /// Whether the user has disabled the app.
   public var isDisabled = false
@@ -69,9 +69,9 @@ public struct AppState: Hashable, Sendable {
     get { rare.strikes }
     set { rare.strikes = newValue }
   }
-  /// Until when a server said that there is nothing newer, boot clock; nil when none did.
+  /// Until when a server promises that there is nothing newer, boot clock; nil without a promise.
   ///
-  /// While the last refresh has failed, until when its server asked not to be asked again.
+  /// After a failed refresh: until when its server asked for no further request.
   public var freshUntil: Instant? {
     get { rare.freshUntil }
     set { rare.freshUntil = newValue }
@@ -81,7 +81,7 @@ public struct AppState: Hashable, Sendable {
     get { rare.pushedAt }
     set { rare.pushedAt = newValue }
   }
-  /// The time in which a due refresh is held, of an app that has ``Policy/heldFor``.
+  /// The time for which a due refresh has been held; only for an app with ``Policy/heldFor``.
   public var episode: HeldEpisode? {
     get { rare.episode }
     set { rare.episode = newValue }
@@ -91,7 +91,7 @@ public struct AppState: Hashable, Sendable {
     get { rare.keptUnit }
     set { rare.keptUnit = newValue }
   }
-  /// The refreshes that have failed one after the other; nil while the last one did not fail.
+  /// The streak of failed refreshes; nil while the last refresh did not fail.
   public var streak: FailureStreak? {
     get { rare.streak }
     set { rare.streak = newValue }
@@ -124,8 +124,8 @@ public struct AppState: Hashable, Sendable {
   /// The state with its instants changed, as the store does after a reboot.
   ///
   /// - Parameters:
-  ///   - change: what becomes of an instant that lies in the past when all is well.
-  ///   - ahead: what becomes of an instant that the user, a request, a plan or a server has set in the future.
+  ///   - change: changes an instant that normally lies in the past.
+  ///   - ahead: changes an instant that the user, a request, a plan or a server has set in the future.
   public func moved(_ change: (Instant) -> Instant, ahead: (Instant) -> Instant) -> AppState {
     var state = self
     state.lastStart = lastStart.map(change)

@@ -1,7 +1,7 @@
 /// The apps by id, and by index in order of id.
 ///
-/// A dictionary of large values wastes the room of its free buckets, here more than the apps themselves take. So the
-/// apps lie in an array. An app that was ever configured stays.
+/// A dictionary of large values wastes the room of its free buckets: here more room than the apps take. So the apps lie in
+/// an array. An app that was ever configured stays.
 @usableFromInline struct AppStorage: Sendable {
   private var table = IDTable()
   private var apps: ContiguousArray<App> = []
@@ -27,7 +27,7 @@
 
   func id(at index: AppIndex) -> AppID { ids[Int(index)] }
 
-  /// Adds the apps that are new, and gives whether there were any: then every index may name another app.
+  /// Adds new apps; true if any was new, and then every index may name another app.
   mutating func add(_ some: some Sequence<AppID>) -> Bool {
     let new = some.filter { index(of: $0) == nil }
     guard !new.isEmpty else { return false }
@@ -44,7 +44,7 @@
     return true
   }
 
-  /// The storage of one known app, without the others.
+  /// The storage of one known app alone.
   func alone(_ id: AppID) -> AppStorage {
     var alone = AppStorage(restoring: [:], learned: [:])
     guard let index = index(of: id).map(Int.init) else { return alone }
@@ -75,7 +75,7 @@
   /// The learners of an app; nil while nothing is learnt.
   func learned(of id: AppID) -> Learned? { index(of: id).flatMap { learners[Int($0)] } }
 
-  /// Changes what is learnt of an app, beginning with nothing; does so in place.
+  /// Changes what is learnt of an app in place; begins with nothing.
   mutating func learn(of id: AppID, _ change: (inout Learned) -> Void) {
     guard let index = index(of: id).map(Int.init) else { return }
     change(&learners[index, default: Learned()])
@@ -86,7 +86,7 @@
     if let index = index(of: id) { learners[Int(index)] = nil }
   }
 
-  /// Where an app is; nil for one that is not configured.
+  /// The phase of an app; nil if it is not configured.
   @usableFromInline func phase(of id: AppID) -> Phase? {
     guard let index = index(of: id).map(Int.init), apps[index].sharedPolicy != nil else { return nil }
     return apps[index].phase

@@ -40,7 +40,7 @@ extension Engine {
     turn.touched.insert(apps.indexes)
   }
 
-  /// No file names the app: what runs of it ends, what is known of it is kept for the file's return.
+  /// Retires an app that no file names: ends its work, and keeps its state until the file returns.
   private mutating func retire(_ id: AppID, _ turn: inout Turn) {
     stop(id, .unconfigured, &turn)
     apps[id]?.sharedPolicy = nil

@@ -1,7 +1,7 @@
-// Apps that are out of the configuration, and are forgotten because somebody wants it or after the retention.
+// Erases apps that are out of the configuration: at a user's request, or after the retention.
 
 extension AppState {
-  /// How long an app is kept that is out of the configuration.
+  /// How long an app stays known that is out of the configuration.
   static let retention = Duration.hours(24 * 90)
 
   /// Whether the app has been out of the configuration for 90 days (boot clock), and nothing of it runs.
@@ -26,10 +26,10 @@ extension Engine {
     return app.state.seenAt != nil && !transfers.hasOpen(of: id)
   }
 
-  /// Forgets everything about an app that is out of the configuration, also what waits to be told to it.
+  /// Forgets everything about an app that is out of the configuration, also its waiting pushes and sessions.
   ///
-  /// Its ended transfers go with a second such event, once the disk has forgotten the app: until then they can still be
-  /// told, if the first event is taken back.
+  /// A second such event deletes its ended transfers, once the disk has erased the app. Until then the app can still learn
+  /// of them, if the first event is taken back.
   mutating func erase(_ id: AppID, _ turn: inout Turn) {
     if let app = apps[id], app.policy == nil, app.state.seenAt == nil { return forgetEnded(of: id, &turn) }
     guard mayErase(id) else { return }

@@ -1,8 +1,8 @@
-/// A list that most often has one element, which then needs no memory of its own.
+/// A list that usually has one element, and then needs no memory of its own.
 public enum Few<Element: Hashable & Sendable>: Hashable, Sendable {
-  /// A list of one.
+  /// A list of one element.
   case one(Element)
-  /// A list of none or several.
+  /// A list of no element, or of several.
   case many([Element])
 
   /// Keeps a list.

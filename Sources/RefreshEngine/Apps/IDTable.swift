@@ -2,7 +2,7 @@
 ///
 /// It holds indexes only, because the ids lie in a list beside it; a dictionary would hold the ids a second time.
 struct IDTable {
-  /// An id has the first slot from its hash on that was free; -1 stands for a free one.
+  /// An id takes the first free slot from its hash on; -1 marks a free slot.
   ///
   /// A quarter of the slots or more stay free.
   private var slots: ContiguousArray<AppIndex> = [-1]

@@ -33,7 +33,7 @@ public struct AppID: Hashable, Comparable, Sendable, CustomStringConvertible {
 /// The commands that run for an app beside its refreshes have such names too: notify commands, questions, keepers,
 /// workers.
 ///
-/// A runner that outlives a crash of the daemon cannot answer for a later refresh, because the start counter differs.
+/// The start counter differs after a restart, so that a late report of an old process cannot name a new refresh.
 public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// How often the daemon has started on this store, from 1.
   public let start: UInt32

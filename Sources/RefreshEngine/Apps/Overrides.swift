@@ -25,10 +25,10 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// Forgets the instant that an interval asked for which is no longer the one in force; the new one gives its own.
+  /// Drops the request of an interval that is no longer in force; the new interval makes its own.
   ///
-  /// After a start of the daemon the earlier interval is unknown. An instant that it does not forbid now, such as
-  /// the instant of an app in a backlog, stays.
+  /// After a start of the daemon the earlier interval is unknown. Then a request stays if the present interval allows it,
+  /// such as the request of an app in a backlog.
   mutating func dropOutdated(_ id: AppID, before: App, _ limitsBefore: Limits, _ turn: inout Turn) {
     guard let app = apps[id], let request = app.state.request, request.trigger.isByTime else { return }
     let spacing = app.spacing(in: app.phase, limits: limits)

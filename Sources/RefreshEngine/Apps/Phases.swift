@@ -1,4 +1,4 @@
-/// Where an app is by its signals and leases, and by what desktops show of it.
+/// The phase of an app, by its signals, its leases and what desktops show.
 public enum Phase: String, Hashable, Sendable, CaseIterable {
   /// The user looks at it: the foreground interval holds.
   case foreground
@@ -11,7 +11,7 @@ public enum Phase: String, Hashable, Sendable, CaseIterable {
 // Signals and leases, and what a change of phase means.
 
 extension Engine {
-  /// Takes a signal that holds until another one comes.
+  /// Applies a signal, which holds until the next signal.
   mutating func applySignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
     guard phase(of: id) != nil else { return }
     changePhase(id, &turn) { app in
@@ -27,7 +27,7 @@ extension Engine {
     }
   }
 
-  /// Takes a signal that holds until its lease ends.
+  /// Applies a signal, which holds until its lease ends.
   mutating func addLease(_ lease: LeaseID, _ id: AppID, _ signal: Signal, _ turn: inout Turn) {
     guard phase(of: id) != nil else { return }
     changePhase(id, &turn) { app in
@@ -50,9 +50,9 @@ extension Engine {
     touch(id, &turn)
   }
 
-  /// Changes what the phase follows from.
+  /// Changes a cause of the phase, and applies the new phase.
   ///
-  /// `lastStart` stays: the next start is the last one plus the new interval.
+  /// `lastStart` stays: the next start is one new interval after it.
   mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
     guard let index = apps.index(of: id) else { return }
     var app = apps[index]
@@ -82,8 +82,8 @@ extension Engine {
 
   /// Applies `on_foreground` of the app's file: the user is about to see the data.
   ///
-  /// The age of the data counts, not that of the last try, but a try is never sooner than the foreground floor after
-  /// the one before, however often the app comes and goes. A refresh that is running serves as well as a new one.
+  /// With `stale` the age of the data counts, not the time since the last try. But no try comes sooner than the foreground
+  /// floor after the last, however often the app comes and goes. A running refresh serves too.
   private func enterForeground(_ app: inout App, at now: Instant) {
     guard let policy = app.policy else { return }
     let spacing = app.spacing(in: .foreground, limits: limits)

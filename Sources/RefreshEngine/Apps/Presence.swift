@@ -9,23 +9,23 @@ public enum Presence: UInt8, Hashable, Sendable, CaseIterable, Comparable {
   /// The user looks at it.
   case front
 
-  /// Whether an app is seen less in the first than in the second.
+  /// Whether the first presence is less visible than the second.
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-// An app that tells nothing itself follows what is seen of it. Signals win: after `foreground`, `background`, `terminated`
-// or a lease of `foreground`, what desktops show counts no more, until they see the app start anew.
+// An app that sends no signals follows its presence on desktops. Signals win: after `foreground`, `background`,
+// `terminated` or a lease of `foreground`, the presence is ignored until desktops see the app start anew.
 
 extension App {
-  /// How long a desktop shows an app in front before that is an opening: a user who passes by has not opened it.
+  /// How long a desktop must show an app in front before that counts as an opening: shorter is a user passing by.
   private static let shortestOpening = Duration.seconds(2)
 
-  /// When the app counts as opened by what a desktop shows, boot clock; nil while it is not in front, or counts already.
+  /// When the presence counts as an opening, boot clock; nil while the app is not in front, or once it has counted.
   var countsAsOpenedAt: Instant? { openedAt.map { $0 + Self.shortestOpening } }
 }
 
 extension Engine {
-  /// Takes what desktops show of an app.
+  /// Applies the presence of an app on desktops.
   mutating func applyPresence(_ id: AppID, _ presence: Presence, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, app.presence != presence else { return }
     changePhase(id, &turn) { app in

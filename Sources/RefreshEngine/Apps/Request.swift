@@ -1,8 +1,8 @@
-/// A refresh that something asked for and that has not started yet.
+/// A request for a refresh that has not started yet.
 public struct Request: Hashable, Sendable {
   /// The cause of the request.
   public var trigger: Trigger
-  /// Not before this instant, boot clock.
+  /// The earliest start, boot clock.
   public var earliest: Instant
 
   /// Makes a request.
@@ -17,9 +17,9 @@ public struct OneShot: Hashable, Sendable {
   /// The most bytes of a reason: a sentence, in any alphabet.
   public static let longestReason = 500
 
-  /// Not before this instant, boot clock.
+  /// The earliest start, boot clock.
   public var earliest: Instant
-  /// Why, in the words of the caller; may be empty.
+  /// The reason in the caller's words; may be empty.
   public var reason: String
 
   /// Makes a one-shot.
@@ -30,10 +30,10 @@ public struct OneShot: Hashable, Sendable {
 }
 
 extension App {
-  /// Adds a request to the pending one: one refresh serves both, at the earlier instant.
+  /// Adds a request to the pending request: one refresh serves both, at the earlier instant.
   ///
-  /// Of the two triggers the stronger stays: a manual one first, then one that is asked for, then one that
-  /// outlives a change of phase. An app that is off takes no request.
+  /// The stronger trigger stays: first `manual`, then a trigger that is asked for, then a trigger that outlives a change of
+  /// phase. An app that is off takes no request.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
     guard !isOff else { return }
     guard let asked = state.request else {
@@ -46,7 +46,7 @@ extension App {
     state.request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
 
-  /// Drops the request; one that calls wait for becomes a manual request instead.
+  /// Drops the request; if calls wait for it, makes it a manual request instead.
   mutating func dropRequest(at now: Instant) {
     state.isForced = false
     guard state.request != nil else { return }
@@ -56,9 +56,9 @@ extension App {
 }
 
 extension Engine {
-  /// Asks for a refresh, now or after the one that is running.
+  /// Requests a refresh, now or after the running refresh.
   ///
-  /// An app that is off is not asked.
+  /// An app that is off gets no request.
   mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.isOff else { return }
     apps[id]?.ask(trigger, at: turn.now)
@@ -67,7 +67,7 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// Asks for a refresh against the app's constraints: the person who asks knows better.
+  /// Requests a refresh against the app's constraints, as a person demands.
   mutating func force(_ id: AppID, _ turn: inout Turn) {
     request(id, .manual, &turn)
     guard apps[id]?.state.request?.trigger == .manual else { return }

@@ -1,6 +1,6 @@
 /// A lifecycle message about an app.
 ///
-/// Signals may come twice, late or out of order: the state is the same and no refresh is added.
+/// Signals may come twice, late or out of order: a repeated signal changes nothing and adds no refresh.
 public enum Signal: String, Hashable, Sendable, CaseIterable {
   /// The app has a process now. It is in the background until it says `foreground`.
   case launched
@@ -15,6 +15,6 @@ public enum Signal: String, Hashable, Sendable, CaseIterable {
   /// The app is not refreshed until `login`.
   case logout
 
-  /// Whether it says where the user is looking, so that what desktops show does not count.
+  /// Whether the signal tells where the user looks, so that desktops do not count.
   var tellsPhase: Bool { self == .foreground || self == .background || self == .terminated }
 }

@@ -16,7 +16,7 @@ public enum Trigger: String, Hashable, Sendable, CaseIterable {
   case change
   /// A person asked for it.
   case manual
-  /// None started: the app told of a sync that it made by itself.
+  /// No refresh started: the app reported a sync that it made by itself.
   case reported
 }
 
@@ -24,12 +24,12 @@ extension Trigger {
   /// Whether the clock asks, rather than something that happened.
   var isByTime: Bool { self == .interval || self == .catchUp }
 
-  /// Whether a person, a push or a session of transfers asks: neither a phase nor a sync of the app's own settles that.
+  /// Whether a person, a push or a transfer session asks: a change of phase or an own sync does not end that request.
   var isAskedFor: Bool { self == .manual || self == .push || self == .transfer }
 
-  /// Whether nobody waits for the refresh: it may come at a better time.
+  /// Whether nobody waits for the refresh, so that it may come at a better time.
   var isDeferrable: Bool { isByTime || self == .retry || self == .change }
 
-  /// Whether a request of this kind means nothing any more once the app is in another phase.
+  /// Whether a change of phase voids a request of this kind.
   var endsWithPhase: Bool { isByTime || self == .foreground }
 }

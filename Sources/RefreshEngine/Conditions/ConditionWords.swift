@@ -1,7 +1,7 @@
 // Conditions and constraints in a few words, as a person reads them.
 
 extension Engine {
-  /// The condition that a constraint of an app asks for, as it is: `wlan0 (Home), metered`.
+  /// The present condition for a constraint of an app, such as `wlan0 (Home), metered`.
   private func text(of constraint: Constraint, _ constraints: Constraints, by app: App) -> String {
     let text: String? =
       switch constraint {
@@ -15,7 +15,7 @@ extension Engine {
     return text ?? "unknown"
   }
 
-  /// Why a refresh is stopped that needs some constraints: `needed mains power, had on battery, 64 %`.
+  /// Why lost constraints stop a refresh: `needed mains power, had on battery, 64 %`.
   func text(lacking lost: [Constraint], by app: App) -> String {
     guard let constraints = app.policy?.constraints else { return "" }
     return lost.map { lost in

@@ -14,13 +14,13 @@ public struct Reading<Value: Hashable & Sendable>: Hashable, Sendable {
     self.problem = problem
   }
 
-  /// Whether no source has answered yet; a source that knows nothing gives a problem.
+  /// Whether no source has answered yet; a source that cannot know the fact gives a problem.
   public var isUnanswered: Bool { value == nil && source.isEmpty && problem == nil }
 }
 
 /// The network as it is now.
 public struct Network: Hashable, Sendable {
-  /// How far it reaches: the states of NetworkManager's connectivity check, worst first.
+  /// How far the network reaches: the states of NetworkManager's connectivity check, worst first.
   public enum Reach: Int, Hashable, Sendable, Comparable, CaseIterable {
     /// No link.
     case offline
@@ -72,7 +72,7 @@ public struct Network: Hashable, Sendable {
   public var medium: Medium?
   /// The interface of the default route, such as `wlan0`; empty when unknown or when there is none.
   public var interface: String
-  /// The name of the Wi-Fi network; nil when it is none, or unknown.
+  /// The name of the Wi-Fi network; nil for another medium, or when unknown.
   public var ssid: String?
 
   /// Makes a network; full reach over an unknown medium by default.
@@ -90,7 +90,7 @@ public struct Network: Hashable, Sendable {
 
 /// The power supply as it is now.
 public struct Power: Hashable, Sendable {
-  /// Whether the machine lives on its battery.
+  /// Whether the machine runs on its battery.
   public var onBattery: Bool
   /// How full the battery is, 0 to 100; nil when there is none, or it does not say.
   public var percent: Int?
@@ -135,20 +135,20 @@ public struct Conditions: Hashable, Sendable {
 
 /// A condition that has changed.
 public enum Observation: Hashable, Sendable {
-  /// The network is this now.
+  /// The network has changed.
   case network(Reading<Network>)
-  /// The power supply is this now.
+  /// The power supply has changed.
   case power(Reading<Power>)
-  /// The power-saver profile is on or off now.
+  /// The power-saver profile was switched on or off.
   case powerSaver(Reading<Bool>)
-  /// The user is idle or is not now.
+  /// The user has become idle, or active again.
   case idle(Reading<Bool>)
-  /// The machine is under pressure or is not now.
+  /// Pressure on the machine has begun or ended.
   case pressure(Reading<Bool>)
-  /// A fact that apps' files name is this now; an awaited reading says that nobody watches it any more.
+  /// A fact that apps' files name has changed; a reading without an answer says that nobody watches it any more.
   case fact(NamedFact, Reading<FactState>)
 
-  /// The answers of a source that knows none of the conditions that a constraint may ask for.
+  /// The observations of a source that knows none of the machine's conditions.
   public static func unknown(source: String) -> [Observation] {
     [
       .network(Reading(nil, source: source)), .power(Reading(nil, source: source)), .idle(Reading(nil, source: source)),

@@ -1,10 +1,10 @@
-// Conditions against constraints: what is met, what is relaxed, and what is lost in the middle of a refresh.
+// Checks constraints against conditions: which are met, which are relaxed, and which are lost during a refresh.
 
 extension Engine {
   /// A battery is low below this, in percent.
   static let lowBattery = 20
 
-  /// Applies a condition, and warns and stops the refreshes that may not go on under it.
+  /// Applies a condition: judges held apps anew, and warns, stops or keeps the running refreshes that it concerns.
   mutating func observe(_ observation: Observation, _ turn: inout Turn) {
     let before = conditions
     conditions.apply(observation)
@@ -36,7 +36,7 @@ extension Engine {
     }
   }
 
-  /// The constraints of an app that are not met and not relaxed at an instant, as holds.
+  /// The constraints of an app that are neither met nor relaxed at an instant, as holds.
   func unmet(_ app: App, at now: Instant) -> [Hold] {
     var holds: [Hold] = []
     for constraint in Constraint.allCases where !isMet(constraint, by: app, at: now) {
@@ -45,11 +45,11 @@ extension Engine {
     return holds
   }
 
-  /// Whether an app may be refreshed as far as one constraint goes: it has none, it is met, or it is relaxed.
+  /// Whether a constraint allows a refresh of an app: the app does not have it, it is met, or it is relaxed.
   func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
     guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
     let isMetUnrelaxed = isMet(constraint, of: constraints, by: app, at: now)
-    // The relaxation comes last, because it takes a look at the clock for each app, and most constraints are met.
+    // The relaxation comes last, because it reads each app's age of the data, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
   }
@@ -62,7 +62,7 @@ extension Engine {
     }
   }
 
-  /// Relaxing a network constraint is using a metered one; the lists of names and the reach always hold.
+  /// Whether the network meets the constraints; relaxed, they allow a metered network, but keep the reach and the names.
   func isNetworkMet(_ constraints: Constraints, isRelaxed: Bool = false) -> Bool {
     isMet(conditions.network) { network in
       if constraints.network != .none && network.reach != .full { return false }
@@ -78,7 +78,7 @@ extension Engine {
     }
   }
 
-  /// Before the first answer of a source nothing is met; afterwards `unknown_is_met` decides for an unknown condition.
+  /// Whether a condition passes a test: never before the first answer; `unknown_is_met` decides for an unknown condition.
   func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
     guard !reading.isUnanswered else { return false }
     return reading.value.map(test) ?? limits.unknownIsMet

@@ -20,13 +20,13 @@ public enum PowerConstraint: String, Hashable, Sendable, CaseIterable {
   case notLow = "not-low"
 }
 
-/// The conditions that an app asks for before a refresh of it may start, and while it runs.
+/// The conditions that an app asks for before a refresh starts, and while it runs.
 public struct Constraints: Hashable, Sendable {
   /// The network that the app asks for.
   public var network = NetworkConstraint.none
-  /// The Wi-Fi networks that are allowed; empty for all.
+  /// The allowed Wi-Fi networks; empty for all.
   ///
-  /// Other media than Wi-Fi are always allowed.
+  /// Media other than Wi-Fi are always allowed.
   public var ssids: [String] = []
   /// The Wi-Fi networks that are not allowed.
   public var deniedSSIDs: [String] = []
@@ -46,7 +46,7 @@ public struct Constraints: Hashable, Sendable {
   ///
   /// The command itself stays with the daemon.
   public var when: String?
-  /// A number that is another one when the command is: the words are cut, and do not have its environment; 0 for none.
+  /// A digest that changes with the command, because ``when`` is cut and lacks the environment; 0 for none.
   public var whenDigest: UInt64 = 0
 
   /// Makes constraints that ask for nothing.
@@ -55,7 +55,7 @@ public struct Constraints: Hashable, Sendable {
   /// Whether anything about the network matters.
   var asksForNetwork: Bool { network != .none || !ssids.isEmpty || !deniedSSIDs.isEmpty }
 
-  /// Whether the constraint is one of these.
+  /// Whether the file asks for a constraint.
   public func asks(for constraint: Constraint) -> Bool {
     switch constraint {
     case .network: asksForNetwork
@@ -66,7 +66,7 @@ public struct Constraints: Hashable, Sendable {
     }
   }
 
-  /// The name that the app's file gives to a condition of its own; nil for the machine's conditions, and where it has none.
+  /// The name that the file gives to a condition of its own; nil if it gives none, and for the machine's conditions.
   public func name(of constraint: Constraint) -> String? {
     switch constraint {
     case .network, .power, .idle, .calm: nil
@@ -87,7 +87,7 @@ public struct Constraints: Hashable, Sendable {
 
 /// The name of a constraint, as holds, ladders and answers have it.
 ///
-/// All rules that differ between constraints are in this file.
+/// This file, `ConstraintCheck`, `StalenessLadder` and the daemon's `ConditionSources` have the rules for each constraint.
 public enum Constraint: String, Hashable, Sendable, CaseIterable {
   case network
   case power
@@ -104,7 +104,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
     case machine
     /// The daemon watches the fact that the app's file names.
     case watched
-    /// A command answers, which is asked when the app is due.
+    /// A command answers, when the app is due.
     case asked
   }
 
@@ -117,9 +117,9 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The position on the staleness ladder; the constraint with the lowest is relaxed first, one without never.
+  /// The position on the staleness ladder: the lowest is relaxed first, nil never.
   ///
-  /// A condition of an app's own is never relaxed: who wrote it into the file knows that the refresh cannot do without.
+  /// A condition of the app's own is never relaxed: the author of the file knows that the refresh needs it.
   var rung: Int64? {
     switch self {
     case .idle: 0
@@ -130,10 +130,10 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a refresh is stopped that loses it.
+  /// Whether a refresh stops when it loses the constraint.
   ///
-  /// Idleness and pressure count at the start only, because the refresh itself may change both; long work also stops when the
-  /// user returns. Nobody asks a command in the middle of a refresh.
+  /// Idleness and pressure count at the start only, because the refresh itself may change both. But long work stops when
+  /// the user returns. No command is asked during a refresh.
   func isKept(byLongWork isProcessing: Bool) -> Bool {
     switch self {
     case .network, .power, .mounted, .present: true
@@ -144,14 +144,14 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Engine {
-  /// Whether a constraint of an app is met, its relaxing apart.
+  /// Whether a constraint of an app is met without relaxation.
   func isMet(_ constraint: Constraint, of constraints: Constraints, by app: App, at now: Instant) -> Bool {
     switch constraint {
     case .network: isNetworkMet(constraints)
     case .power: isMet(constraints.power)
     case .idle: isMet(conditions.idle) { $0 }
     case .calm: isMet(conditions.pressure) { !$0 }
-    // Where nobody knows, they are not met: no setting says that the machine has the disk which a file names.
+    // Unknown facts are not met: no setting says that the machine has the disk which a file names.
     case .mounted, .present: conditions.fact(constraint, of: constraints).value?.isMet ?? false
     case .reachable, .when:
       app.questions[constraint]?.isMet(

@@ -1,32 +1,32 @@
 /// A reason that keeps an app from being refreshed.
 public enum Hold: Hashable, Sendable {
-  /// No file of the configuration in force names the app.
+  /// No file in force names the app.
   case notConfigured
-  /// The app's file has a mistake, in this sentence; a file without one lifts it.
+  /// The app's file has a mistake, in this sentence; a corrected file lifts the hold.
   case misconfigured(String)
   /// The app is logged out; `login` lifts it.
   case loggedOut
   /// The user has disabled the app; `enable` lifts it.
   case disabled
-  /// The user has paused all apps; `resume` lifts it, or what the pause waits for.
+  /// The user has paused all apps; `resume` lifts it, or the end of the pause.
   case paused(Pause)
   /// The interval of the phase is `never`; another phase or interval, or a request, lifts it.
   case never
   /// The app's quiet hours, until this instant, boot clock.
   case quiet(until: Instant)
-  /// A constraint of the app is not met; the condition lifts it, or its rung of the staleness ladder, boot clock.
+  /// A constraint of the app is not met; the condition lifts it, or its relaxation at this instant, boot clock.
   case constraint(Constraint, relaxedAt: Instant?)
   /// A power-saver profile is on, and the configuration stops background work meanwhile.
   case powerSaver
   /// The machine has just started or woken up, until this instant, boot clock.
   case settling(until: Instant)
-  /// Nothing else holds a guard's unit any more; that must last until this instant, boot clock.
+  /// Nothing else holds a guard's unit; that must last until this instant, boot clock.
   case unsteady(until: Instant)
-  /// The machine is going to sleep; its waking up lifts it.
+  /// The machine is going to sleep; the resume lifts it.
   case suspending
-  /// The app has no command and no process of it is attached; one that attaches lifts it.
+  /// The app has neither a command nor an attached process; a process that attaches lifts it.
   case noPerformer
-  /// As many refreshes are running as may run at once.
+  /// As many refreshes run as the limits allow.
   case concurrency
   /// The daemon is stopping; its next start lifts it.
   case stopping

@@ -1,7 +1,7 @@
-// The judge of holds: every reason that keeps an app from being refreshed.
+// The rules of holds: every reason that keeps an app from a refresh.
 
 extension Engine {
-  /// The holds that keep an app from any refresh, even when a person asks for one and when the running one has ended.
+  /// The holds that keep an app from any refresh, even if a person asks, and after the running refresh.
   ///
   /// An app that was never configured is held as not configured.
   public func lastingHolds(on id: AppID) -> [Hold] { apps[id].map(lastingHolds) ?? [.notConfigured] }
@@ -32,12 +32,11 @@ extension Engine {
       if saves && app.phase == .background { holds.append(.powerSaver) }
     }
     if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.noPerformer) }
-    // The transferred files are on the disk already: to report them needs no condition.
+    // Transferred files are already on the disk: the report needs no condition.
     return app.needsNothing(for: trigger) ? holds : withQuestionsLast(holds + unmet(app, at: now), of: app)
   }
 
-  /// When time alone lifts the first of the holds, or brings a refresh that they do not keep, boot clock; nil when it
-  /// never does.
+  /// When time alone lifts the first hold, or makes a refresh due that the holds do not keep, boot clock; nil for never.
   func lifts(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
     var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
@@ -47,8 +46,7 @@ extension Engine {
     return lifted.min()
   }
 
-  /// When time alone lifts the first of the holds or changes them, or a question is to be asked again, boot clock; nil when
-  /// it never does.
+  /// When time alone lifts or changes the first hold, or a question is asked again, boot clock; nil for never.
   func wake(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
     let lifted = [lifts(of: holds, on: index, at: now), wakeToAsk(index, by: holds)].compactMap(\.self).min()
     guard holds.allSatisfy(\.isOfDue), let quiet = apps[index].policy?.quiet,
@@ -60,7 +58,7 @@ extension Engine {
 }
 
 extension Hold {
-  /// Whether it keeps what is due, which quiet hours may keep too.
+  /// Whether the hold applies only to a due refresh.
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false

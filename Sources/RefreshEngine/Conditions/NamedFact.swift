@@ -16,9 +16,9 @@ public struct NamedFact: Hashable, Sendable, Comparable {
 
 /// The state of a fact that an app's file names, or the answer of a command.
 public struct FactState: Hashable, Sendable {
-  /// Whether it is as the file asks.
+  /// Whether the fact is as the file asks.
   public var isMet: Bool
-  /// The same in a few words that may follow "had": `no file system there`.
+  /// The fact in a few words that may follow "had": `no file system there`.
   public var text: String
 
   /// Makes a state.

@@ -1,39 +1,38 @@
-// Conditions of an app's own that a command answers: when it is asked, and how long its answer counts.
+// Conditions of an app's own that a command answers: when to ask, and how long an answer counts.
 
 /// A condition of an app's own that a command answers, and its last answer.
 struct ConditionQuestion: Hashable, Sendable {
-  /// How long an answer counts that the condition is met: a start follows it at once, unless no slot is free.
+  /// How long a yes counts: a start follows it at once, unless no slot is free.
   static let validity = Duration.minutes(1)
-  /// The least time between two questions: a network that comes and goes asks no oftener.
+  /// The least time between two questions, so that a network that comes and goes asks no more often.
   static let leastDistance = Duration.seconds(10)
 
   /// The last answer; nil before the first.
   private(set) var answer: FactState?
-  /// When it came, boot clock.
+  /// When the last answer came, boot clock.
   private(set) var answeredAt: Instant?
-  /// How many answers in a row say that it is not met.
+  /// How many answers in a row were no.
   private var unmet: Int32 = 0
-  /// When it may be asked again, boot clock; nil for now.
+  /// The earliest next question, boot clock; nil for now.
   private(set) var nextAt: Instant?
-  /// The command that is asked now.
+  /// The command that is being asked.
   private(set) var asked: RefreshID?
-  /// Whether something has changed since a guard's yes, so that it may be a no now; the unit stays as it is until the
-  /// next answer.
+  /// Whether a guard's yes is in doubt after a change; the unit stays as it is until the next answer.
   private var isDoubtful = false
 
-  /// Whether an answer says that it is met, and counts still.
+  /// Whether the last answer is a yes that still counts.
   func isMet(at now: Instant, for validity: Duration) -> Bool {
     guard let answer, answer.isMet, let answeredAt else { return false }
     return now < answeredAt + validity
   }
 
-  /// Whether no answer has come, or the last one is in doubt.
+  /// Whether no answer has come, or the last answer is in doubt.
   var isUnanswered: Bool { answer == nil || isDoubtful }
 
-  /// Whether the answer is not known to be no: what has not been asked yet may be met.
+  /// Whether the last answer was not no; a question without an answer may be met.
   var mayBeMet: Bool { answer?.isMet ?? true }
 
-  /// When a guard's command, whose yes lets the unit run, is asked again, boot clock; nil while it is being asked.
+  /// When the command of a guard whose unit runs is asked again, boot clock; nil while it is being asked.
   var asksAgainAt: Instant? {
     asked == nil ? nextAt ?? answeredAt.map { $0 + Engine.answerLife.part(of: 2) } : nil
   }
@@ -41,19 +40,19 @@ struct ConditionQuestion: Hashable, Sendable {
   /// Notes that a command is asked.
   mutating func ask(by id: RefreshID) { (asked, nextAt) = (id, nil) }
 
-  /// Notes that the command was not asked after all: it is asked when nothing else holds the app again.
+  /// Notes that the command was not asked after all: it is asked when nothing else holds the app any more.
   mutating func withdraw() { asked = nil }
 
-  /// Notes an answer; the distance to the next question grows with each that says no.
+  /// Notes an answer; each no in a row doubles the wait for the next question.
   mutating func noteAnswer(_ state: FactState, at now: Instant) {
     (answer, answeredAt, asked, isDoubtful) = (state, now, nil, false)
     unmet = state.isMet ? 0 : BackOff.questions.counting(unmet)
     nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
   }
 
-  /// Has it asked again soon, because something has changed that the answer may depend on.
+  /// Asks again soon, because the answer may have changed.
   ///
-  /// - Parameter ofGuard: whether a unit runs by its yes, which is doubtful now, too.
+  /// - Parameter ofGuard: whether a unit runs by its yes, which is now in doubt.
   mutating func hasten(at now: Instant, ofGuard: Bool) {
     guard let answeredAt, nextAt != nil || ofGuard else { return }
     unmet = 0
@@ -64,9 +63,9 @@ struct ConditionQuestion: Hashable, Sendable {
 }
 
 extension Engine {
-  /// Asks the command of the first question that keeps a due app, unless it is being asked or has said no a moment ago.
+  /// Asks the command of the first question that holds a due app, unless it is being asked or has just said no.
   ///
-  /// Nothing is asked while anything else holds the app, so that no command runs for nothing: the questions come last.
+  /// Nothing is asked while anything else holds the app, so that no command runs in vain.
   mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var asked = question(of: verdict)
     if asked == nil { asked = questionOfGuard(index, verdict, at: turn.now) }
@@ -79,7 +78,7 @@ extension Engine {
     turn.decision.effects.append(.ask(id, apps.id(at: index), constraint))
   }
 
-  /// Takes the answer of a command, unless the question is not the app's any more.
+  /// Applies the answer of a command, unless the app no longer asks that question.
   mutating func answer(
     _ id: AppID, _ refresh: RefreshID, _ constraint: Constraint, _ state: FactState, _ turn: inout Turn
   ) {
@@ -96,14 +95,14 @@ extension Engine {
     return verdict == .clear || self.question(of: verdict) != nil
   }
 
-  /// Takes back a question that was not asked, unless it is not the app's any more.
+  /// Takes back a question that was not asked, unless the app no longer asks it.
   mutating func withdraw(_ id: AppID, _ refresh: RefreshID, _ constraint: Constraint, _ turn: inout Turn) {
     guard apps[id]?.questions[constraint]?.asked == refresh else { return }
     apps[id]?.questions[constraint]?.withdraw()
     touch(id, &turn)
   }
 
-  /// Forgets the answers of an app whose conditions of its own are others now.
+  /// Forgets the answers to conditions of its own that the app's new file has changed.
   func forgetAnswers(of app: inout App, before: App) {
     guard let constraints = app.policy?.constraints, let old = before.policy?.constraints else { return }
     for constraint in Constraint.allCases where constraints.name(of: constraint) != old.name(of: constraint) {
@@ -112,18 +111,18 @@ extension Engine {
     if constraints.whenDigest != old.whenDigest { app.questions[.when] = nil }
   }
 
-  /// Has the commands asked again soon that have said no, because the network is another one or the machine is awake again.
+  /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
   mutating func hastenQuestions(at now: Instant) {
     for index in held.all where !apps[index].questions.isEmpty { apps[index].hastenQuestions(at: now) }
   }
 
-  /// When a question keeps an app that is to be asked, boot clock; nil while it is being asked, or something else holds the app.
+  /// When the question that holds an app may be asked, boot clock; nil while it is being asked or another hold exists.
   func wakeToAsk(_ index: AppIndex, by holds: [Hold]) -> Instant? {
     guard let constraint = question(of: .held(holds)) else { return nil }
     return apps[index].questions[constraint]?.nextAt
   }
 
-  /// Whether nothing but questions keeps an app, and none of its own is known to be answered with no.
+  /// Whether only questions hold an app, and none of them was answered with no.
   func isKeptByOpenQuestions(_ index: AppIndex, _ holds: [Hold]) -> Bool {
     guard question(of: .held(holds)) != nil, let constraints = apps[index].policy?.constraints else { return false }
     return Constraint.allCases.allSatisfy { constraint in
@@ -132,9 +131,9 @@ extension Engine {
     }
   }
 
-  /// The holds without questions; one question if there is nothing else, the one that was answered with no first.
+  /// The holds without questions; if there are none, one question: a question that was answered with no, else the first.
   ///
-  /// While anything else holds an app nobody asks, and nobody knows the answer.
+  /// While anything else holds an app, no question is asked, so its answer is unknown.
   func withQuestionsLast(_ holds: [Hold], of app: App) -> [Hold] {
     let others = holds.filter { $0.question == nil }
     guard others.isEmpty else { return others }
@@ -147,9 +146,9 @@ extension Engine {
     if case .held(let holds) = verdict { holds.first?.question } else { nil }
   }
 
-  /// The answers to all questions that are being asked, each as it was answered last, or as met if it never was.
+  /// The answers to assume for all open questions: the last answers; yes for a question without an answer.
   ///
-  /// A forecast goes by them, because it assumes that everything stays as it is.
+  /// A forecast uses them, because it assumes that nothing changes.
   public var assumedAnswers: [Event] {
     held.all.flatMap { index in
       Constraint.allCases.compactMap { constraint in
@@ -162,7 +161,7 @@ extension Engine {
 }
 
 extension App {
-  /// Has the commands asked again soon that have said no.
+  /// Asks again soon the commands that said no.
   mutating func hastenQuestions(at now: Instant) {
     let isGuard = policy?.guarded != nil
     for constraint in Constraint.allCases { questions[constraint]?.hasten(at: now, ofGuard: isGuard) }
@@ -170,7 +169,7 @@ extension App {
 }
 
 extension Hold {
-  /// The constraint that a command answers, if that is the hold.
+  /// The constraint of the hold, if a command answers it.
   fileprivate var question: Constraint? {
     if case .constraint(let constraint, _) = self, constraint.source == .asked { constraint } else { nil }
   }

@@ -1,4 +1,4 @@
-/// Hours of every day in which nothing starts by time.
+/// Hours of every day in which nothing deferrable starts.
 public struct QuietHours: Hashable, Sendable {
   /// When they begin, minutes of the local day, 0 to 1,439.
   public var from: Int
@@ -21,7 +21,7 @@ extension QuietHours {
 }
 
 extension Engine {
-  /// When quiet hours end that an instant lies in, boot clock; nil when it lies in none.
+  /// When the quiet hours around an instant end, boot clock; nil outside quiet hours.
   ///
   /// Each app's end is later by its spread, so that the apps of a quiet night do not all start in one moment.
   func end(of quiet: QuietHours, _ id: AppID, at now: Instant) -> Instant? {
@@ -39,7 +39,7 @@ extension Engine {
 
   /// The refresh, its window cut to end before quiet hours begin.
   ///
-  /// A window that ran into them would end with them, hours later.
+  /// Otherwise a window that reaches into quiet hours would end with them, hours later.
   func endingBefore(_ quiet: QuietHours, _ due: Due) -> Due {
     guard due.trigger.isDeferrable, due.latest > due.earliest else { return due }
     var due = due
@@ -48,7 +48,7 @@ extension Engine {
     return due
   }
 
-  /// When quiet hours begin next, boot clock, or a change of the zone, which may lead into them.
+  /// When quiet hours begin next, or the zone changes, which may lead into them; boot clock.
   func beginning(of quiet: QuietHours, after now: Instant) -> Instant {
     let wall = now.microseconds + wallOffset.inMicroseconds
     let begin = zone.next(minuteOfDay: quiet.from, from: wall + 1)

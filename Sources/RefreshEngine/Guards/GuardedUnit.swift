@@ -23,20 +23,20 @@ public struct GuardedUnit: Hashable, Sendable, CustomStringConvertible {
   /// The unit among all of the machine and its users: `syncthing.service of user 1000`.
   public var description: String { user.map { "\(name) of user \($0)" } ?? name }
 
-  /// The unit as ``AppState/keptUnit`` has it: `frozen syncthing.service`, or just the name of a unit that is stopped.
+  /// The unit as text for ``AppState/keptUnit``: `frozen syncthing.service`, or just the name for a stopped unit.
   var kept: String { means == .freeze ? "frozen \(description)" : description }
 
-  /// The unit as a text of ``AppState/keptUnit`` has it; nil for another one.
+  /// The unit that a text of ``AppState/keptUnit`` names, with its means; nil if it is another unit.
   func taken(as text: String) -> GuardedUnit? {
     Means.allCases.lazy.map { GuardedUnit(name, means: $0, user: user) }.first { $0.kept == text }
   }
 }
 
-/// The end of the process that keeps a unit from running, and returns it when it is told to.
+/// The end of the keeper: the process that keeps a unit from running, and returns it when told to.
 public enum KeeperEnd: Hashable, Sendable {
-  /// It has returned what it took; the trouble with that, in one sentence, or nil when there was none.
+  /// It has returned the unit; `trouble` is the problem in one sentence, nil for none.
   case returned(trouble: String?)
-  /// It could not work, or was ended; the reason in one sentence.
+  /// It could not work, or was killed; the reason in one sentence.
   case failed(String)
 }
 

@@ -1,7 +1,7 @@
-/// The work of a guard at the moment; it ends with the daemon.
+/// The present work of a guard; it ends with the daemon.
 ///
-/// The keeper is a process of the app's owner that keeps the unit from running for as long as it lives. Its stages, and
-/// what leads from one to the next:
+/// The keeper is a process of the app's owner. It keeps the unit from running for as long as it lives. Its stages, and the
+/// cause of each change:
 ///
 ///     none      -> keeping    something holds the app
 ///     none      -> returning  nothing holds the app, and an earlier keeper has left the unit stopped
@@ -9,22 +9,22 @@
 ///     keeping   -> none       the keeper has ended by itself; a new one is started after a wait
 ///     returning -> none       the keeper has returned the unit, or has failed to
 struct Guarding: Hashable, Sendable {
-  /// A keeper that runs.
+  /// A running keeper.
   struct Keeper: Hashable, Sendable {
     let id: RefreshID
     let unit: GuardedUnit
     /// Whether it was told to return the unit.
     var isReturning: Bool
-    /// Whether a condition has held the app since it was started; a pause, for one, needs no damping.
+    /// Whether a condition has held the app since the keeper started; a pause needs no damping.
     var isForCondition = false
   }
 
-  /// Conditions that are lost again so soon after a return count as one that flaps.
+  /// How soon after a return a lost condition counts as flapping.
   static let calmSpan = Duration.minutes(10)
 
-  /// The keeper that runs; nil for none.
+  /// The running keeper; nil for none.
   var keeper: Keeper?
-  /// Not before this instant another keeper is started, boot clock; nil for at once.
+  /// The earliest start of the next keeper, boot clock; nil for at once.
   private(set) var retryAt: Instant?
   private var failures: Int32 = 0
   /// How often in a row the conditions were lost soon after a return.
@@ -33,7 +33,7 @@ struct Guarding: Hashable, Sendable {
   private var returnedAt: Instant?
   /// Since when nothing has held the app while its unit is kept, boot clock; nil while something does.
   private var freeSince: Instant?
-  /// The last report of the keeper that runs.
+  /// The last report of the running keeper.
   var report: String?
   /// Why the last keeper could not keep or return its unit.
   private(set) var trouble: String?
@@ -44,14 +44,14 @@ struct Guarding: Hashable, Sendable {
     (retryAt, freeSince) = (nil, nil)
   }
 
-  /// Begins to return a unit, by the keeper that runs or by a new one.
+  /// Begins to return a unit, by the running keeper or by a new one.
   mutating func giveBack(_ id: RefreshID, _ unit: GuardedUnit) {
     if keeper == nil { keeper = Keeper(id: id, unit: unit, isReturning: true) }
     keeper?.isReturning = true
     retryAt = nil
   }
 
-  /// Notes that a condition holds the app, once for each keeper.
+  /// Notes that a condition holds the app; only the first time for a keeper counts as a loss.
   mutating func noteLoss(at now: Instant) {
     freeSince = nil
     guard let keeper, !keeper.isForCondition else { return }
@@ -63,13 +63,13 @@ struct Guarding: Hashable, Sendable {
   /// Notes that nothing holds the app.
   mutating func noteFree(at now: Instant) { freeSince = freeSince ?? now }
 
-  /// Until when the conditions must last before the unit is returned, boot clock; nil when they need not.
+  /// Until when the conditions must hold before the unit is returned, boot clock; nil if they need not.
   func steadyAt(from now: Instant) -> Instant? {
     guard let keeper, keeper.isForCondition, !keeper.isReturning else { return nil }
     return (freeSince ?? now) + BackOff.guards.wait(after: losses)
   }
 
-  /// Takes the end of the keeper.
+  /// Applies the end of the keeper.
   mutating func end(_ end: KeeperEnd, at now: Instant) {
     (keeper, report, freeSince) = (nil, nil, nil)
     switch end {

@@ -1,10 +1,10 @@
-// Guards: whether a unit may run now, and what is done about it.
+// Guards: whether a unit may run now, and what the daemon does about it.
 
 extension Engine {
-  /// How old the yes of a command may be by which a guard's unit runs; it is asked again after half of that.
+  /// How long a command's yes lets a guard's unit run; the command is asked again after half of that.
   static let answerLife = Duration.minutes(10)
 
-  /// The judgement about an app that guards a unit: the unit may run, or is held.
+  /// The judgement about an app with a guard: its unit may run, or is held.
   func guardVerdict(on app: App, _ id: AppID, at now: Instant) -> Verdict {
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
@@ -17,15 +17,15 @@ extension Engine {
     return holds.isEmpty ? .clear : .held(holds)
   }
 
-  /// Acts on the verdict about an app that guards a unit, or did so before.
+  /// Acts on the verdict about an app that has a guard, or had one before.
   mutating func noteGuard(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     let unit = apps[index].policy?.guarded
     guard unit != nil || apps[index].guarding != nil || apps[index].state.keptUnit != nil else { return }
-    // A sleeping machine keeps nothing, and the daemon itself ends what it stops with.
+    // No keeper starts for a sleeping machine, and a daemon that stops ends the keepers itself.
     guard isConfigured, !isStopping, !isSuspending else { return }
     let keeper = apps[index].guarding?.keeper
     if let keeper, keeper.isReturning { return }
-    // The mistake in the file is mended some day; until then everything stays as it is.
+    // Until the mistake in the file is corrected, everything stays as it is.
     if apps[index].policy?.unusable != nil { return }
     if let keeper, keeper.unit != unit { return giveBack(keeper.unit, index, &turn) }
     if keeper == nil, let left = apps[index].state.keptUnit {
@@ -48,7 +48,7 @@ extension Engine {
     }
   }
 
-  /// Whether the conditions that hold an app are not known yet: its unit stays as it is until they are.
+  /// Whether the conditions that hold an app are not known yet, so that its unit stays as it is.
   private func isUndecided(_ holds: [Hold], _ app: App) -> Bool {
     guard let constraints = app.policy?.constraints else { return false }
     return holds.allSatisfy { hold in
@@ -75,12 +75,12 @@ extension Engine {
     let id = keeper?.id ?? makeID()
     apps[index].guarding = apps[index].guarding ?? Guarding()
     apps[index].guarding?.giveBack(id, unit)
-    // A keeper that has reported has been started, and never does anything to the unit before.
+    // A keeper that has reported runs; it does nothing to the unit before its first report.
     let isRunning = keeper != nil && apps[index].guarding?.report != nil
     turn.decision.effects.append(.giveBack(id, apps.id(at: index), unit, isRunning: isRunning))
   }
 
-  /// Has a guard return what one of another id has left stopped or frozen: the app has got another id.
+  /// Has a guard return a unit that a guard with another id left stopped or frozen, because the app's id changed.
   mutating func inheritKeptUnits(_ turn: inout Turn) {
     for id in apps.ids {
       guard let left = apps[id]?.state.keptUnit, apps[id]?.guarding?.keeper == nil, apps[id]?.policy == nil,
@@ -97,7 +97,7 @@ extension Engine {
     return guarding.keeper == nil && guarding.retryAt.map { $0 <= now } ?? true
   }
 
-  /// Takes the report of a keeper: the unit that it keeps from running from now on, or that it keeps none.
+  /// Applies the report of a keeper: whether it keeps the unit from running from now on.
   mutating func takeReport(_ id: AppID, _ keeper: RefreshID, isKept: Bool, _ text: String, _ turn: inout Turn) {
     guard let unit = apps[id]?.guarding?.keeper, unit.id == keeper else { return }
     apps[id]?.guarding?.noteReport(text)
@@ -105,10 +105,10 @@ extension Engine {
     touch(id, &turn)
   }
 
-  /// Takes the end of a keeper.
+  /// Applies the end of a keeper.
   mutating func endKeeper(_ id: AppID, _ keeper: RefreshID, _ end: KeeperEnd, _ turn: inout Turn) {
     guard let ended = apps[id]?.guarding?.keeper, ended.id == keeper else { return }
-    // A keeper that is ended before it has begun has kept nothing, and so has nothing to return.
+    // A keeper that ended before it began has kept nothing, and has nothing to return.
     let hasNothing = ended.isReturning && apps[id]?.state.keptUnit == nil
     apps[id]?.guarding?.end(hasNothing ? .returned(trouble: nil) : end, at: turn.now)
     if case .returned = end { setKept(nil, id, &turn) }
@@ -121,7 +121,7 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// When a guard is to be looked at again although nothing else happens, boot clock.
+  /// When to look at a guard again if nothing else happens, boot clock.
   func guardWake(_ index: AppIndex, _ verdict: Verdict, at now: Instant) -> Instant? {
     guard apps[index].policy?.guarded != nil else { return nil }
     var wakes = [apps[index].guarding?.keeper == nil ? apps[index].guarding?.retryAt : nil]
@@ -130,7 +130,7 @@ extension Engine {
     return wakes.compactMap(\.self).min()
   }
 
-  /// The condition of a guard whose unit runs that is to be asked about again.
+  /// The condition to ask about again for a guard whose unit runs.
   func questionOfGuard(_ index: AppIndex, _ verdict: Verdict, at now: Instant) -> Constraint? {
     guard apps[index].policy?.guarded != nil, verdict == .clear else { return nil }
     return askedConstraints(of: apps[index]).first { constraint in
@@ -142,7 +142,7 @@ extension Engine {
     Constraint.allCases.filter { $0.source == .asked && app.policy?.constraints.asks(for: $0) == true }
   }
 
-  /// A guard for a person; nil for an app that guards nothing.
+  /// A guard for a person; nil for an app without a guard.
   public func guardState(of id: AppID) -> GuardState? {
     guard let app = apps[id], let unit = app.policy?.guarded else { return nil }
     return GuardState(
@@ -152,10 +152,10 @@ extension Engine {
 }
 
 extension App {
-  /// Whether a condition may matter to it although nothing holds it.
+  /// Whether a condition may matter to the app although nothing holds it.
   var followsConditions: Bool { policy?.guarded != nil || pushesFollowConditions }
 
-  /// Whether it guards a unit that is kept, without having kept any itself.
+  /// Whether its guard names a kept unit, and has kept none itself.
   fileprivate func mayInherit(_ kept: String) -> Bool {
     policy?.unusable == nil && policy?.guarded?.taken(as: kept) != nil && state.keptUnit == nil
       && guarding?.keeper == nil
@@ -163,7 +163,7 @@ extension App {
 }
 
 extension Hold {
-  /// Whether the machine's conditions lift it, which may come and go.
+  /// Whether a condition of the machine lifts it, and may come and go.
   fileprivate var isOfConditions: Bool {
     switch self {
     case .constraint, .powerSaver: true

@@ -1,4 +1,4 @@
-/// Writes numbers as bytes, the least significant first, for what the store keeps of the learners.
+/// Writes numbers as bytes, the least significant first; the store keeps the learners in this form.
 struct ByteWriter {
   /// The bytes that were written.
   private(set) var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ struct ByteWriter {
 
   mutating func append(_ number: Double) { append(number.bitPattern) }
 
-  /// Appends numbers of zero or more in two bytes each: 65,535ths of the largest, which goes before them.
+  /// Appends non-negative numbers in two bytes each, as 65,535ths of the largest, which comes first.
   mutating func append(scaled numbers: some Collection<Float>) {
     let largest = numbers.max() ?? 0
     append(largest)
@@ -22,14 +22,14 @@ struct ByteWriter {
   mutating func append(_ numbers: some Sequence<Float>) { for number in numbers { append(number) } }
 }
 
-/// Reads what ``ByteWriter`` wrote; a read past the end gives nil, and so does a number that is not finite.
+/// Reads the bytes of a ``ByteWriter``; a read past the end gives nil, and so does a number that is not finite.
 struct ByteReader {
   private var rest: ArraySlice<UInt8>
 
   /// Reads from the first of the bytes.
   init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  /// Whether all was read.
+  /// Whether all bytes were read.
   var isAtEnd: Bool { rest.isEmpty }
 
   /// The next integer.
@@ -86,7 +86,7 @@ struct ByteReader {
     return numbers
   }
 
-  /// The next numbers of those written as parts of the largest, if that is within a range.
+  /// The next numbers that were written as parts of the largest; nil unless the largest is within a range.
   mutating func scaled(_ count: Int, in range: ClosedRange<Float>) -> [Float]? {
     guard let largest = float(in: range), let parts = integers(count, UInt16.self) else { return nil }
     return parts.map { Float($0) / Float(UInt16.max) * largest }

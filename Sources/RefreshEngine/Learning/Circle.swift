@@ -2,12 +2,12 @@ import CMath
 
 /// The circle of half hours of a day, on which openings are spread with normal kernels.
 enum Circle {
-  /// Widths that kernels are kept for, each a sixth wider than the one before: from ¼ to 32 half hours.
+  /// How many widths of kernels are kept: each is a sixth wider than the last, from ¼ to 32 half hours.
   private static let levels = 32
   private static let narrowest = 0.25
   private static let widest = 32.0
 
-  /// The kernels, each normed to one on the circle and laid down twice, so that it can be read from any half hour.
+  /// The kernels, each normed to one on the circle and stored twice in a row, so that it can be read from any half hour.
   private static let kernels: [[Double]] = (0..<levels).map { level in
     let width = narrowest * pow(widest / narrowest, Double(level) / Double(levels - 1))
     let once = (0..<Use.halfHours).map { half in

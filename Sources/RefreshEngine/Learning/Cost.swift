@@ -1,13 +1,13 @@
 /// The cost of a refresh of an app: decayed means of its run time, processor time and bytes.
 ///
-/// The relative cost is the mean of three ratios, each of the app's mean to that of the machine's typical refresh: run
-/// time, processor time and bytes, where a byte over a metered connection counts as ``meteredWeight`` bytes. It stays
-/// between ``least`` and ``most``, and is 1 while nothing is known.
+/// The relative cost is the mean of three ratios of the app's mean to the mean of the machine's typical refresh: run time,
+/// processor time and bytes. A byte over a metered connection counts as ``meteredWeight`` bytes. The cost stays between
+/// ``least`` and ``most``, and is 1 while nothing is known.
 struct Cost: Hashable, Sendable {
-  /// The weight of a new refresh in a mean: a memory of about ten refreshes, so that a cost that changes is known in a day.
+  /// The weight of a new refresh in a mean: a memory of about ten refreshes, so that a changed cost is known in a day.
   static let pace: Float = 0.1
-  /// Bytes that one byte over a metered connection counts as: such connections are sold by the gigabyte, at a price
-  /// of the order of that of a whole month of an unmetered one.
+  /// How many bytes a byte over a metered connection counts as: a metered gigabyte costs about as much as an unmetered
+  /// month.
   static let meteredWeight = 10.0
   /// The least relative cost: a quarter of the typical refresh, so that a cheap app leaves budget to the others.
   static let least = 0.25
@@ -19,19 +19,19 @@ struct Cost: Hashable, Sendable {
   /// Whether a refresh was ever measured.
   private(set) var isKnown = false
 
-  /// Makes means that were stored; nil if one is not a finite number of zero or more.
+  /// Makes means that were stored; nil unless each is a finite number of zero or more.
   init?(means: SIMD3<Float>, isKnown: Bool) {
     for index in 0..<3 where !(means[index] >= 0 && means[index].isFinite) { return nil }
     self.means = means
     self.isKnown = isKnown
   }
 
-  /// Nothing was measured yet.
+  /// Makes a cost that was never measured.
   init() {}
 
-  /// Learns what a refresh took; a number that is not finite or below zero counts as zero.
+  /// Learns the run time and the bytes of a refresh; a number that is not finite or below zero counts as zero.
   ///
-  /// Bytes that were not counted leave their mean as it is.
+  /// Uncounted bytes leave their mean as it is.
   mutating func spent(duration: Double, cpu: Double, bytes: Double?, metered: Bool) {
     func sound(_ value: Double) -> Float { value.isFinite ? Float(min(max(value, 0), 1e12)) : 0 }
     let weighed = bytes.map { sound($0 / 1000 * (metered ? Self.meteredWeight : 1)) }
@@ -40,7 +40,7 @@ struct Cost: Hashable, Sendable {
     isKnown = true
   }
 
-  /// The cost relative to the typical refresh, whose means are given.
+  /// The cost relative to the typical refresh with the given means.
   func relative(to typical: SIMD3<Float>) -> Double {
     guard isKnown else { return 1 }
     var sum = 0.0

@@ -1,23 +1,23 @@
-/// The openings that are expected on one day, by slots of ten minutes.
+/// The openings to expect on one day, by slots of ten minutes.
 public struct ExpectedDay: Hashable, Sendable {
-  /// Openings expected before anything of the day is known.
+  /// Openings to expect before anything of the day is known.
   public var openings: [Double]
-  /// Openings expected while the slot's habit was not met today: e^(−their sum) is the chance that nobody comes.
+  /// Openings to expect while the slot's habit was not met today; e^(−their sum) is the chance that nobody comes.
   public var unmet: [Double]
-  /// The factor by which an opening before, in the same habit on the same day, changes what is expected.
+  /// The factor by which an earlier opening in the same habit on the same day changes the expectation.
   public var rest: [Double]
-  /// The habit that a slot belongs to, counted from 1 over the day; 0 for none.
+  /// The habit of each slot, counted from 1 over the day; 0 for none.
   public var cluster: [UInt8]
   /// The habits that were met on this day so far.
   public var met: Set<UInt8> = []
 
-  /// Openings expected for the rest of the day, given what was met on it so far.
+  /// Openings to expect for the rest of the day, given the habits that were met on it.
   var conditional: [Double] {
     guard !met.isEmpty else { return unmet }
     return unmet.indices.map { met.contains(cluster[$0]) ? unmet[$0] * rest[$0] : unmet[$0] }
   }
 
-  /// Openings that are expected at these times for sure, as a file pins them.
+  /// Makes a day with certain openings at these times, as a file pins them.
   init(pinned minutes: [Int]) {
     openings = [Double](repeating: 0, count: Use.slots)
     for minute in minutes { openings[Use.slot(ofMinute: Double(minute))] += 1 }
@@ -27,7 +27,7 @@ public struct ExpectedDay: Hashable, Sendable {
     cluster = [UInt8](repeating: 0, count: Use.slots)
   }
 
-  /// Openings that are expected by slot, in a way in which one changes the chance of the next.
+  /// Makes a day from expected openings by slot, where `repeats` tells how an opening changes the chance of the next.
   init(openings: [Double], repeats: Repeats, slotsMet: [Int]) {
     self.openings = openings
     cluster = Repeats.clusters(of: openings)
@@ -42,16 +42,16 @@ public struct ExpectedDay: Hashable, Sendable {
 }
 
 extension [ExpectedDay] {
-  /// How often the app must be opened around a time so that the time is named: every fourth day.
+  /// How often a day the app must be opened around a time to name the time: every fourth day.
   private static let usual = 0.25
-  /// How far ahead a time is looked for, in slots: six hours, so that the sentence is about this part of the day.
+  /// How many slots ahead to look for a time: six hours, so that the sentence is about this part of the day.
   private static let ahead = 36
-  /// Slots before and after the likeliest one that belong to the same time: half an hour.
+  /// How many slots before and after the likeliest slot belong to the same time: half an hour.
   private static let around = 3
 
-  /// The likeliest time of an opening within six hours of a moment of the first day, and the openings expected around it.
+  /// The likeliest time of an opening within six hours of a moment of the first day, and the expected openings around it.
   ///
-  /// The minute is that of the day, to five minutes; nil if the app is opened there on less than every fourth day.
+  /// The minute is a minute of the day, to five minutes; nil if the app is opened there on less than every fourth day.
   func likelyOpening(after minute: Double) -> (minuteOfDay: Int, openings: Double)? {
     let expected = flatMap(\.openings)
     let first = Int(minute / Use.slotMinutes)

@@ -2,11 +2,11 @@ import CMath
 
 /// Several explanations of when an app is opened, mixed by how well each foretold every day so far.
 ///
-/// The last ones are the coarse habit (``Use/coarse(_:)``). The others are kernels over the openings of ``OpeningLog``: each pairs
-/// a way to weigh past days with a width. None is right for all apps: a clockwork habit wants six minutes, a
-/// habit that has just moved wants the last days only, a shop on Sundays wants Sundays only.
+/// The last explanations are the coarse habits (``Use/coarse(_:)``). The others are kernels over the openings of
+/// ``OpeningLog``: each pairs a way to weigh past days with a width. None suits all apps: a clockwork habit wants six
+/// minutes, a new habit wants the last days only, a shop on Sundays wants Sundays only.
 struct Explanations {
-  /// The days of the past that count for the day that is expected.
+  /// The past days that count for the expected day.
   private enum Kind: CaseIterable {
     /// All days, faded by 3 % a day.
     case slow
@@ -17,10 +17,10 @@ struct Explanations {
     /// The same day of the week; faded by 1.5 % a day.
     case sameDay
 
-    /// Whether it picks out some of all days.
+    /// Whether it selects some of all days.
     var isPart: Bool { self == .kindOfDay || self == .sameDay }
 
-    /// Whether it picks out a day of the past for the day that is expected.
+    /// Whether it selects a past day for the expected day.
     func picks(_ other: Int, for day: Int) -> Bool {
       switch self {
       case .slow, .fast: false
@@ -29,12 +29,12 @@ struct Explanations {
       }
     }
 
-    /// Faded openings near each other of which half counts as a habit.
+    /// The faded openings near each other that count as half a habit.
     ///
-    /// The fast one has seen few days, so fewer openings have to do.
+    /// `fast` sees few days, so it needs fewer openings.
     var doubted: Double { self == .fast ? 0.75 : 1.5 }
 
-    /// The part of a day that remains after so many more.
+    /// The remaining weight of a day, by the number of later days.
     var memory: [Double] {
       switch self {
       case .slow: Explanations.slow
@@ -53,39 +53,39 @@ struct Explanations {
 
   /// Widths of the kernels, in slots: 6, 13 and 30 min.
   ///
-  /// The coarse habit has the wider ones.
+  /// Wider habits are the coarse habits.
   private static let widths = [0.6, 1.3, 3]
   /// How many kernels there are.
   private static let fine = Kind.allCases.count * widths.count
-  /// How many there are; the coarse ones are the last.
+  /// How many explanations there are, the coarse habits last.
   static let count = fine + Use.coarsePriors.count
-  /// Their weights before anything is seen, on any app of the machine: four fifths for the coarse ones.
+  /// Their weights before anything is seen, on any app of the machine: four fifths for the coarse habits.
   static let before: [Double] =
     [Double](repeating: 0.2 / Double(fine), count: fine) + Use.coarsePriors.map(\.chance)
-  /// The part of the weights that goes back each night to where those of a new app begin, so that each can come back.
+  /// The part of the weights that returns each night to a new app's weights, so that each explanation can recover.
   static let share = 0.05
-  /// Pseudo-days of the machine's typical day, and of all days in those of one kind.
+  /// Pseudo-days of the machine's typical day, and pseudo-days of all days among the days of one kind.
   private static let doubt = 1.0
-  /// Slots within which openings are near each other.
+  /// How many slots apart openings are near each other.
   private static let near = 2
 
-  /// The right half of each kernel; the whole is normed to one.
+  /// The right half of each kernel; the whole kernel is normed to one.
   private static let kernels: [[Double]] = widths.map { width in
     let half = (0...Int((3.5 * width).rounded(.up))).map { exp(-0.5 * Double($0 * $0) / (width * width)) }
     let sum = 2 * half.reduce(0, +) - half[0]
     return half.map { $0 / sum }
   }
 
-  /// Openings by slot as one way to weigh past days expects them, before they are spread.
+  /// The openings by slot that one way to weigh past days expects, before they are spread.
   private struct Seen {
     var openings: [Double]
-    /// Openings more, in the shape of the typical day.
+    /// Further openings in the shape of the typical day.
     var typical: Double
 
-    /// Doubts what has no neighbours: an opening that came once may come at any time.
+    /// Lowers the weight of an isolated opening: it may come at any time.
     ///
-    /// With a count of c openings near it, of which `half` count as half a habit, an opening is expected again at its time
-    /// with the share c² / (c² + half²), and with the rest in the shape of the typical day.
+    /// With c openings near it, and `half` as the count of half a habit, an opening is expected again at its time with the
+    /// share c² / (c² + half²). The rest takes the shape of the typical day.
     ///
     /// Measured: people of habit gain .02 to .03 of the score, the other fleets .01 at most.
     mutating func doubt(_ counts: [Double], _ half: Double) {
@@ -101,24 +101,24 @@ struct Explanations {
   }
 
   let days: OpeningLog.Days
-  /// Openings that each coarse habit expects by half hour, on days of the week and on those of weekends.
+  /// The openings that each coarse habit expects by half hour, on weekdays and on weekends.
   let coarse: [[[Double]]]
   /// The share of each slot in the typical day.
   let typical: [Double]
 
-  /// Explains what was seen; `pool` is the shape of the machine's typical day by half hour.
+  /// Explains a log; `pool` is the shape of the machine's typical day by half hour.
   init(_ log: OpeningLog, coarse: [[[Double]]], pool: [Float]) {
     days = log.days
     self.coarse = coarse
     typical = (0..<Use.slots).map { (0.75 * Double(pool[$0 / 3]) + 0.25 / Double(Use.halfHours)) / 3 }
   }
 
-  /// Each way to weigh past days expects something of a day, from the days before it.
+  /// The openings that each way to weigh past days expects on a day, from the days before it.
   private func seen(before day: Int) -> [Seen] { Kind.allCases.map { seen(before: day, $0) } }
 
   private func seen(before day: Int, _ kind: Kind) -> Seen {
     let memory = kind.memory
-    // Of all days, and of those that the kind picks out; the slots of both lie in one array.
+    // All days, and the days that the kind selects; the slots of both lie in one array.
     var (all, own) = (0.0, 0.0)
     for other in days.seen where other < day {
       let weight = memory[min(day - 1 - other, memory.count - 1)]
@@ -141,7 +141,7 @@ struct Explanations {
     return seen
   }
 
-  /// Openings that the coarse habits expect by half hour of a day, each by its weight.
+  /// The openings that the coarse habits expect by half hour of a day, weighed.
   func coarse(onDay day: Int, weights: [Double]) -> [Double] {
     let kind = LocalTime.isWeekend(day: day) ? 1 : 0
     var mixed = [Double](repeating: 0, count: Use.halfHours)
@@ -151,7 +151,7 @@ struct Explanations {
     return mixed
   }
 
-  /// Openings expected in each slot of a day, of the days before it; of them, `prior` were not seen but supposed.
+  /// The openings to expect in each slot of a day, from the days before it; `prior` of them were supposed, not seen.
   func expected(onDay day: Int, weights: [Double]) -> (openings: [Double], prior: Double) {
     let coarse = coarse(onDay: day, weights: weights)
     let seen = seen(before: day)
@@ -178,7 +178,7 @@ struct Explanations {
     }
   }
 
-  /// The log of how likely each explanation makes the openings of a day, of the days before it.
+  /// The log of how likely each explanation makes the openings of a day, from the days before it.
   func evidence(onDay day: Int, _ opened: [Int]) -> [Double] {
     func evidence(_ total: Double, _ at: (Int) -> Double) -> Double {
       opened.reduce(-total) { $0 + log(min(max(at($1), 1e-6), Self.most)) }
@@ -200,7 +200,7 @@ struct Explanations {
     } + coarse.map { coarse in evidence(coarse[kind].reduce(0, +)) { coarse[kind][$0 / 3] / 3 } }
   }
 
-  /// The weights after a day with some evidence: by Bayes, and a part back to where they began.
+  /// The weights after a day with some evidence: updated by Bayes, and partly returned to the first weights.
   static func weights(
     _ weights: [Double], _ evidence: [Double], before: [Double], share: Double
   ) -> [Double] {

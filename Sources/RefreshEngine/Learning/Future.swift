@@ -2,17 +2,17 @@ import CMath
 
 /// The relative value of being fresh at each slot of the day, improved once a night.
 struct Future: Hashable, Sendable {
-  /// Cost to come of being fresh at the edge of each slot, less the least of the day, in steps of `step`.
+  /// The cost to come of being fresh at the edge of each slot, less the least of the day, in steps of `step`.
   var costs = Numbers<144, UInt16>()
-  /// Minutes of age of a step: the largest cost is 65,535 of them, so that a search is off by less than a second.
+  /// The minutes of age of a step: a 65,535th of the largest cost, so that a search is off by less than a second.
   var step: Float = 0
   /// The cost of a day, the mean rise of the costs in a pass; minutes of age.
   var rise: Float = 0
 
-  /// Cost to come at each slot, in minutes of age.
+  /// The cost to come at each slot, in minutes of age.
   private var minutes: [Double] { costs.map { Double($0) * Double(step) } }
 
-  /// Nodes for three days: each day costs less to come than the one before.
+  /// The costs to come over three days: each day costs less than the day before.
   var threeDays: [Double] {
     let costs = minutes
     var nodes: [Double] = []
@@ -22,13 +22,13 @@ struct Future: Hashable, Sendable {
     return nodes
   }
 
-  /// Runs some backward passes over the day.
+  /// Runs backward passes over the day.
   ///
-  /// A sync at any moment forbids the next refresh before `floor`, and where there is a `ceiling`, forces one there; minutes.
+  /// A sync at any moment forbids the next refresh before `floor`; a `ceiling` forces a refresh there. Both in minutes.
   mutating func improve(_ horizon: Horizon, charge: Double, floor: Double, ceiling: Double?, passes: Int) {
     var horizon = horizon
     let count = Use.slots
-    // A wait may not leave the horizon of three days.
+    // A wait may not leave the three days of the horizon.
     let floor = min(floor, WaitSearch.longest)
     let longest = max(floor, min(ceiling ?? WaitSearch.longest, WaitSearch.longest))
     var rise = Double(self.rise)

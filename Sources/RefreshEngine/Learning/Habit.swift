@@ -8,30 +8,29 @@ public struct Habit: Hashable, Sendable {
   public var spread: Double
   /// The days of the week of the habit, bit 0 for Monday to bit 6 for Sunday.
   public var weekdays: UInt8
-  /// On how many of the last ``days`` such days the app was opened then.
+  /// On how many of the last ``days`` such days the app was opened at that time.
   public var met: Int
-  /// Such days that were seen last: ten at most.
+  /// How many such days were seen lately: ten at most.
   public var days: Int
 
   /// Every day.
   static let everyDay: UInt8 = 0x7F
-  /// The days of which a habit may be, besides ``everyDay``: Monday to Friday, the weekend, and each day alone.
+  /// The other choices for the days of a habit: Monday to Friday, the weekend, and each day alone.
   private static let choices: [UInt8] = [0x1F, 0x60] + (0..<7).map { 1 << $0 }
-  /// Evidence for one of the choices that must be there before it is named: as much as there are choices.
+  /// The evidence that one of the choices needs: as much as there are choices.
   private static let doubt = log(Double(choices.count))
   private static let mostDays = 10
-  /// How often the app must have been opened then before a habit is named.
+  /// How often the app must have been opened at that time before a habit is named.
   private static let leastMet = 3
-  /// The part of such days on which it must have been.
+  /// On which part of such days the app must have been opened.
   private static let leastPart = 0.4
-  /// The widest spread of what is called a habit, in minutes.
+  /// The widest spread of a habit, in minutes.
   private static let widest = 60.0
 
   /// The bit of a day.
   private static func bit(ofDay day: Int) -> UInt8 { 1 << UInt8(LocalTime.weekday(ofDay: day)) }
 
-  /// The habits that the openings of a log show, by time of day: one for each run of slots in which more than the mean
-  /// is expected.
+  /// The habits in a log, by time of day: one for each run of slots in which more than the mean is expected.
   static func named(_ log: OpeningLog.Days, expected: [Double]) -> [Habit] {
     let cluster = Repeats.clusters(of: expected)
     return (1...max(cluster.max() ?? 0, 1)).compactMap { id in
@@ -39,7 +38,7 @@ public struct Habit: Hashable, Sendable {
     }
   }
 
-  /// The habit of some openings, if they are one.
+  /// The habit that some openings form, if they do.
   private static func habit(_ log: OpeningLog.Days, in openings: [(day: Int, slot: Int)]) -> Habit? {
     let met = Set(openings.map(\.day))
     let seen = log.seen + met.subtracting(log.seen)
@@ -56,14 +55,14 @@ public struct Habit: Hashable, Sendable {
     return Habit(minuteOfDay: minute, spread: spread, weekdays: weekdays, met: count, days: last.count)
   }
 
-  /// The days of the week that explain best on which days the app was opened.
+  /// The days of the week that best explain on which days the app was opened.
   private static func weekdays(_ seen: [Int], _ met: Set<Int>) -> UInt8 {
     func counts(_ mask: UInt8) -> (met: Double, missed: Double) {
       let days = seen.filter { mask & bit(ofDay: $0) != 0 }
       let count = days.count { met.contains($0) }
       return (Double(count), Double(days.count - count))
     }
-    // The chance of what was seen where every rate is as likely before (a beta integral).
+    // The chance of the counts if every rate is equally likely before (a beta integral).
     func evidence(_ counts: (met: Double, missed: Double)) -> Double {
       lgamma(counts.met + 1) + lgamma(counts.missed + 1) - lgamma(counts.met + counts.missed + 2)
     }
@@ -79,15 +78,15 @@ public struct Habit: Hashable, Sendable {
 }
 
 extension Habit {
-  /// How long before the middle of a habit a refresh may lie and still be the one that was made for it, in minutes.
+  /// How long before the middle of a habit a refresh counts as made for it, in minutes.
   ///
-  /// A refresh for an earlier opening is not explained by a later habit.
+  /// A later habit does not explain a refresh for an earlier opening.
   private static let ahead = 120.0
 
   /// Whether a day has the habit; `day` counts as ``LocalTime/day``.
   func holds(onDay day: Int) -> Bool { weekdays & Self.bit(ofDay: day) != 0 }
 
-  /// Minutes from a moment until the middle of the habit, if a refresh at the moment is in time for it and not too early.
+  /// Minutes from a moment until the middle of the habit; nil if a refresh at the moment is too early or too late for it.
   func wait(from moment: LocalTime) -> Double? {
     for day in moment.day...(moment.day + 1) where holds(onDay: day) {
       let wait = Double(day) * LocalTime.minutesOfDay + Double(minuteOfDay) - moment.minutes
@@ -98,7 +97,7 @@ extension Habit {
 }
 
 extension Usage {
-  /// The habit that a refresh at a moment comes before; nil if no habit that can be named follows soon.
+  /// The habit that a refresh at a moment is made for; nil if no named habit follows soon.
   public func habit(after moment: LocalTime) -> Habit? {
     let near = habits.compactMap { habit in habit.wait(from: moment).map { (habit: habit, wait: $0) } }
     return near.min { $0.wait < $1.wait }?.habit

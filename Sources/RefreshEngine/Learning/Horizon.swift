@@ -2,32 +2,32 @@ import CMath
 
 /// The expectation for the next three days: openings, updates, and the value of being fresh at each moment.
 ///
-/// Transient: made for one plan from what is learnt. The day is cut into slots of ten minutes. Openings and updates come
-/// evenly within a slot; the future runs straight from each edge to the next.
+/// Made from the learners for one plan. The day is cut into slots of ten minutes. Openings and updates are even within a
+/// slot; the future is linear between edges.
 struct Horizon {
   /// Slots of three days.
   static let slots = 3 * Use.slots
 
-  /// Openings expected in each slot.
+  /// Openings to expect in each slot.
   private let openings: [Double]
   /// Updates a minute, by block of the day.
   private let blocks: SIMD8<Double>
   /// Updates a minute, the mean of the day.
   let rate: Double
-  /// The effect of a whole slot on a wait (``Step``), so that a search takes no exponentials.
+  /// The effect of a whole slot on a wait (``Step``), so that a search computes no exponentials.
   let steps: [Step]
-  /// Cost to come of being fresh at the edge of each slot, in minutes of age.
+  /// The cost to come of being fresh at the edge of each slot, in minutes of age.
   var future: [Double]
-  /// No cost to come is lower.
+  /// The lowest cost to come.
   var lowest: Double
 
-  /// The effect of passing some time on a wait.
+  /// The effect of a time on a wait.
   struct Step {
-    /// The chance that nobody opens the app meanwhile.
+    /// The chance that nobody opens the app in it.
     var unopened: Double
-    /// The chance that the source has nothing new meanwhile.
+    /// The chance that the source has nothing new in it.
     var unchanged: Double
-    /// Minutes for which data without an update at the beginning stays so, on average.
+    /// How long data without an update at the beginning stays current, in minutes, on average.
     var current: Double
     /// Minutes that pass.
     var minutes: Double
@@ -41,7 +41,7 @@ struct Horizon {
     }
   }
 
-  /// Lays three days in a row, of which each has its openings by slot; with `knowsMet`, less where a habit was met.
+  /// Joins three days, each with its openings by slot; `knowsMet` lowers them where a habit was met.
   init(days: [ExpectedDay], knowsMet: Bool, blocks: SIMD8<Double>, rate: Double, future: Future) {
     openings = days.flatMap { knowsMet ? $0.conditional : $0.unmet }
     self.blocks = blocks
@@ -56,10 +56,10 @@ struct Horizon {
     }
   }
 
-  /// The slot of a minute; the last one for all that is later.
+  /// The slot of a minute; the last slot for all later minutes.
   static func slot(at minute: Double) -> Int { min(max(Int(minute / Use.slotMinutes), 0), slots - 1) }
 
-  /// The effect of passing a part of a slot, from `minute` on.
+  /// The effect of a part of a slot, from `minute` on.
   func step(from minute: Double, minutes: Double) -> Step {
     let slot = Self.slot(at: minute)
     let block = slot % Use.slots / (Use.slots / 8)
@@ -72,7 +72,7 @@ struct Horizon {
     return future[index] + (future[index + 1] - future[index]) * (slot - Double(index))
   }
 
-  /// Openings expected from a minute until another.
+  /// Openings to expect between two minutes.
   func openings(from begin: Double, until end: Double) -> Double {
     var (sum, minute) = (0.0, begin)
     while minute < end {

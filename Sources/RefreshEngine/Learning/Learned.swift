@@ -1,48 +1,48 @@
 import CMath
 
-/// The learners of one app: how often it has something new, when it is opened, and the cost of a refresh.
+/// The learners of one app: how often it has new data, when it is opened, and the cost of a refresh.
 public struct Learned: Hashable, Sendable {
   var newData = NewDataRate()
   var use = Use()
-  /// The local day that the nights were passed up to; nil for an app that has not seen one.
+  /// The local day up to which the nights have passed; nil before the first.
   var day: Int32?
   var measuredCost = Cost()
   var future = Future()
   var spending = Spending()
 
-  /// Passes over the day that the future takes on the first night, when it is not known at all.
+  /// How many passes improve the future on the first night, when it is unknown.
   static let firstPasses = 4
-  /// Passes on a later night, which only correct it.
+  /// How many passes correct the future on a later night.
   ///
-  /// Measured: after one, the change of the day's price is not through yet, and the future seems better than it is;
-  /// the second gains up to half a percent of the score, a third nothing.
+  /// Measured: after one, a change of the day's price has not come through, and the future seems better than it is. The
+  /// second gains up to half a percent of the score, a third nothing.
   static let passes = 2
 
-  /// Knows nothing yet.
+  /// Makes learners that know nothing yet.
   public init() {}
 
-  /// The user brought the app to the foreground; gives whether it is the first time in this slot of the day.
+  /// Learns that the user brought the app to the foreground; true for the first time in this slot of the day.
   @discardableResult public mutating func opened(at moment: LocalTime) -> Bool { use.opened(at: moment) }
 
-  /// A sync ended, by a refresh that did not fail or by an opening; `gap` is minutes since the sync before.
+  /// Learns from a sync, by a refresh that did not fail or by an opening; `gap` is minutes since the last sync.
   public mutating func synced(after gap: Double, at moment: LocalTime, foundNew: Bool, _ device: Learnings) {
     newData.observe(gap: gap, endingAt: moment, foundNew: foundNew, typical: device.typicalRate)
   }
 
-  /// A refresh took run time and processor time in seconds, and bytes, perhaps over a metered connection.
+  /// Learns the cost of a refresh: run time and processor time in seconds, and bytes, perhaps over a metered connection.
   ///
-  /// Bytes are nil when they were not counted.
+  /// Bytes are nil if they were not counted.
   public mutating func spent(duration: Double, cpu: Double, bytes: Double?, metered: Bool) {
     measuredCost.spent(duration: duration, cpu: cpu, bytes: bytes, metered: metered)
   }
 
-  /// Ends the days before `today`: the past fades, and the future is improved, once after several nights missed too.
+  /// Ends the days before `today`: the past fades, and the future is improved once, also after several nights.
   ///
-  /// The future knows that no refresh comes within `floor` minutes of a sync, and where a person set a `ceiling` in
-  /// minutes, that one comes there.
+  /// The future knows that no refresh comes within `floor` minutes of a sync, and that a refresh comes at a `ceiling` in
+  /// minutes, if a person set one.
   ///
-  /// At most a week is ended at once: a longer gap is a holiday, or a clock that jumped, and tells little of the user.
-  /// Where the clock was set back, counting goes on from `today`, so that the nights to come pass again.
+  /// At most a week ends at once: a longer gap is a holiday or a clock that jumped, and tells little of the user. If the
+  /// clock was set back, counting goes on from `today`, so that the coming nights pass again.
   public mutating func passNights(
     upTo today: Int, floor: Double = 10, ceiling: Double? = nil, _ device: Learnings, _ pins: Pins = Pins()
   ) {
@@ -63,10 +63,10 @@ public struct Learned: Hashable, Sendable {
       horizon, charge: charge, floor: floor, ceiling: ceiling, passes: isFirst ? Self.firstPasses : Self.passes)
   }
 
-  /// The moment of the next refresh that costs least.
+  /// The cheapest moment for the next refresh.
   ///
-  /// `age` is minutes since the last sync. The wait in minutes is at least `notBefore` (the floor) and at most
-  /// `ceiling`, where there is one; the floor wins over the ceiling. An app that is dormant waits for its ceiling.
+  /// `age` is minutes since the last sync. The wait in minutes is at least `notBefore`, the end of the interval, and at
+  /// most `ceiling`, if there is one; the end of the interval wins. A dormant app waits for its ceiling.
   public func plan(
     at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
   ) -> Plan {
@@ -90,7 +90,7 @@ public struct Learned: Hashable, Sendable {
       isDormant: isDormant, isForced: ceiling.map { wait >= $0 } ?? false)
   }
 
-  /// How often a day the source has something new, as learnt or pinned.
+  /// How often a day the source has new data, as learnt or pinned.
   public func newDataPerDay(_ device: Learnings, _ pins: Pins) -> Double {
     pins.newDataPerDay ?? newData.mean(typical: device.typicalRate) * LocalTime.minutesOfDay
   }
@@ -100,8 +100,8 @@ public struct Learned: Hashable, Sendable {
     pins.cost ?? measuredCost.relative(to: device.typicalCost)
   }
 
-  /// Minutes of age that a refresh of the app must spare: the price × its relative cost, × its own factor while it takes
-  /// far more than its share.
+  /// Minutes of age that a refresh of the app must spare: the machine's price × the relative cost × a factor above 1 while
+  /// the app takes far more than its share.
   private func charge(_ device: Learnings, _ pins: Pins) -> Double {
     device.price * cost(device, pins) * Double(spending.factor)
   }
@@ -112,7 +112,7 @@ public struct Learned: Hashable, Sendable {
     return Usage(use, today: Int(day ?? 0), device.use)
   }
 
-  /// The openings that are expected on the three days from `today` on, as learnt or pinned.
+  /// The openings to expect on the three days from `today` on, as learnt or pinned.
   func expected(from today: Int, _ device: Learnings, _ pins: Pins) -> [ExpectedDay] {
     guard pins.openings.isEmpty else {
       return [ExpectedDay](repeating: ExpectedDay(pinned: pins.openings), count: 3)

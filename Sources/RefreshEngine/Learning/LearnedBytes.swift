@@ -1,10 +1,10 @@
 extension Learned {
-  /// The first byte of what is stored: the version of the layout.
+  /// The first byte of the stored form: the version of the layout.
   private static let version: UInt8 = 5
-  /// The oldest version that is read.
+  /// The oldest version that can be read.
   ///
-  /// It had half hours, no price of an app's own and no log of openings: those begin anew, all else is kept.
-  /// Version 4 had one coarse habit, whose weight goes to both.
+  /// Version 3 had half hours, no price of an app's own and no log of openings: those begin anew, the rest is kept. Version
+  /// 4 had one coarse habit, whose weight goes to both.
   private static let oldest: UInt8 = 3
 
   /// The bytes that the store keeps.
@@ -38,7 +38,7 @@ extension Learned {
     return writer.bytes
   }
 
-  /// Reads what was stored; nil if it is of another version, too short or long, or holds a number that cannot be.
+  /// Reads the stored form; nil if it has another version or a wrong length, or holds an impossible number.
   public init?(encoded: [UInt8]) {
     self.init()
     var reader = ByteReader(encoded)
@@ -78,9 +78,9 @@ extension Learned {
       let bits = reader.integers(explanations + Repeats.strengths.count, UInt16.self)
     else { return nil }
     var weights = bits.map { Float16(bitPattern: $0) }
-    // Not a number is not within.
+    // NaN is not within the range.
     guard weights.allSatisfy({ (0...1.01).contains($0) }) else { return nil }
-    // Each group sums to one; before the first day has ended, all are zero.
+    // Each group sums to one; all are zero before the first day has ended.
     let groups = [weights.prefix(explanations), weights.suffix(Repeats.strengths.count)]
     let empty = groups.count { group in group.allSatisfy { $0 == 0 } }
     guard empty == 0 || empty == groups.count else { return nil }
@@ -93,7 +93,7 @@ extension Learned {
 }
 
 extension Spending {
-  /// Reads what was stored; nil if it holds a number that cannot be.
+  /// Reads the stored form; nil if it holds an impossible number.
   fileprivate init?(_ reader: inout ByteReader) {
     guard let taken = reader.floats(2, in: 0...1e9), let factor = reader.float(in: 1...Price.mostFactor) else {
       return nil

@@ -1,17 +1,17 @@
 // Learning from refreshes and openings, and the plan that follows.
 
 extension Engine {
-  /// The clock on the wall at an instant of the boot clock.
+  /// The local time at an instant of the boot clock.
   func local(_ instant: Instant) -> LocalTime { zone.local(instant.microseconds + wallOffset.inMicroseconds) }
 
-  /// Whether background refreshes of the app are planned: its file lets them, and there are any by time.
+  /// Whether background refreshes of the app are planned: its file allows it, and has refreshes by time.
   func isPlanned(_ app: App) -> Bool {
     app.policy?.isAdaptive == true && app.spacing(in: .background, limits: limits) != nil
   }
 
-  /// Learns that the user has brought an app to the foreground, and plans anew: a habit that was met is not expected again.
+  /// Learns that the user has brought an app to the foreground, and plans anew: a met habit is not expected again.
   ///
-  /// - Parameter begun: when a desktop first showed the app in front, boot clock; nil for an opening that was told.
+  /// - Parameter begun: when a desktop first showed the app in front, boot clock; nil for an opening by signal.
   mutating func learnOpening(of id: AppID, observedAt begun: Instant? = nil, _ turn: inout Turn) {
     let change = Opening.Change.began(isObserved: begun != nil)
     turn.decision.openings.append(Opening(app: id, at: begun ?? turn.now, change: change))
@@ -20,16 +20,16 @@ extension Engine {
     let moment = local(turn.now)
     var isFirst = false
     apps.learn(of: id) { isFirst = $0.opened(at: moment) }
-    // Saved with the next refresh or at the stop: an opening alone is not worth a write of all that is learnt.
+    // Saved with the next refresh or at the stop: an opening alone is not worth a write of the learners.
     opened.insert(id)
-    // A refresh that the opening asks for, or that is running, plans when it ends.
+    // A refresh that the opening asks for, or that is running, plans at its end.
     guard isFirst, app.refreshing == nil, app.state.request == nil else { return }
     plan(id, at: turn.now)
   }
 
   /// Learns from a refresh that has ended, and plans the next one.
   ///
-  /// - Parameter freshBefore: when the last sync before it began; nil when nobody knows whether it found anything new.
+  /// - Parameter freshBefore: when the last sync before it began; nil if nobody knows whether that sync found new data.
   mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
     let id = record.app
     guard let app = apps[id], app.policy?.isAdaptive == true else { return }
@@ -40,17 +40,17 @@ extension Engine {
     let cpu = record.tasks.reduce(0) { $0 + $1.cpu.inSeconds }
     let bytes = record.bytes.map(Double.init)
     let isMetered = conditions.network.value?.metered.isMetered ?? false
-    // In the foreground the interval decides, and no price.
+    // In the foreground the interval decides, not the price.
     let isChosen = record.trigger.isDeferrable && record.trigger != .retry && record.trigger != .change
     let isCharged = app.phase == .background && isChosen && isPlanned(app)
     apps.learn(of: id) { learned in
       if isRun { learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered) }
-      // The price did not choose a refresh that the ceiling forced, or that a failure or a change asked for: it is not
-      // charged.
+      // The price did not choose a refresh that the ceiling forced, or that a failure or a change asked for: such a refresh
+      // is not charged.
       if isCharged, !learned.spending.isForced {
         learned.spending.today += Float(device.load(runSeconds: seconds, meteredBytes: isMetered ? bytes ?? 0 : 0))
       }
-      // The outcome of a refresh for a change on this machine is no news from its source.
+      // A refresh for a change on this machine tells nothing about its source.
       if record.outcome.isFresh, record.trigger != .change, let freshBefore {
         let gap = freshBefore.duration(to: record.startedAt).inMinutes
         learned.synced(after: gap, at: moment, foundNew: record.outcome == .newData, device)
@@ -61,10 +61,9 @@ extension Engine {
     plan(id, at: turn.now)
   }
 
-  /// Plans the next background refresh of an app between its floor and its ceiling.
+  /// Plans the next background refresh of an app between the end of its interval and its ceiling.
   ///
-  /// The age of the data counts from the last start also if that failed: an app that is broken costs no more than one
-  /// that is whole.
+  /// The age of the data counts from the last start, even if that failed: a broken app costs no more than a working app.
   mutating func plan(_ id: AppID, at now: Instant) {
     guard let app = apps[id] else { return }
     let plan = currentPlan(app, id, at: now)
@@ -77,7 +76,7 @@ extension Engine {
     apps[id]?.needsPlan = false
   }
 
-  /// A plan made now; nil for an app that is not planned, or was never refreshed.
+  /// Makes a plan now; nil for an app that is not planned, or was never refreshed.
   func currentPlan(_ app: App, _ id: AppID, at now: Instant) -> Plan? {
     guard isPlanned(app), let policy = app.policy, let lastStart = app.state.lastStart,
       let learned = apps.learned(of: id),
@@ -89,13 +88,13 @@ extension Engine {
       ceiling: max(0, now.duration(to: lastStart + app.maxStale).inMinutes), learningsInForce, policy.pins)
   }
 
-  /// Forgets what was learnt of an app, and the openings that desktops showed, of which it may be the wrong app (`refreshctl
-  /// usage APP --forget`).
+  /// Forgets an app's learners, and the openings that desktops showed, which may belong to another app (`refreshctl usage
+  /// APP --forget`).
   mutating func forget(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id] else { return }
     apps.forget(id)
     turn.decision.openingsForgotten[id] = true
-    // The end of an opening that is forgotten would be that of an older one.
+    // The end of a forgotten opening would end an older opening.
     if !app.isToldForeground { apps[id]?.isOpen = false }
     if isPlanned(app) { passNights(of: id, app, upTo: local(turn.now).day) }
     plan(id, at: turn.now)
@@ -106,7 +105,7 @@ extension Engine {
 }
 
 extension Policy {
-  /// Whether a plan made under the other policy may be another one.
+  /// Whether the other policy may lead to another plan.
   func isPlannedUnlike(_ other: Policy) -> Bool {
     isAdaptive != other.isAdaptive || pins != other.pins || maxStale != other.maxStale
       || backgroundInterval != other.backgroundInterval
@@ -124,7 +123,7 @@ extension Engine {
   /// How many times dearer a refresh is while a power-saver profile is on.
   private static let saverFactor = 4.0
 
-  /// The learnings of the machine, with the price that is in force.
+  /// The learnings of the machine, with the price in force.
   var learningsInForce: Learnings {
     var learnings = device.learnings
     if limits.powerSaver == .dearer, conditions.powerSaver.value == true { learnings.saverFactor = Self.saverFactor }

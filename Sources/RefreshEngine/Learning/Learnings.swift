@@ -1,33 +1,33 @@
 import CMath
 
-/// The learners that all apps share: the typical app, and how far the machine is over its budget.
+/// The learners that all apps share: the typical app, and how far the machine exceeds its budget.
 public struct Learnings: Hashable, Sendable {
   /// The budget in force.
   public private(set) var budget: Budget
-  /// How many times the price counts, while a power-saver profile is on.
+  /// The factor of the price while a power-saver profile is on.
   var saverFactor = 1.0
   /// Updates a minute of the machine's typical app: the geometric mean over its apps, 6 a day at first.
   public internal(set) var typicalRate = 6 / LocalTime.minutesOfDay
   /// The use that the machine's apps have in common.
   var use = SharedUse()
-  /// The cost of the typical refresh, as ``Cost`` counts it: geometric means over the apps; 0 for not known.
+  /// The cost of the typical refresh, as ``Cost`` counts it: geometric means over the apps; 0 for unknown.
   var typicalCost = SIMD3<Float>(0, 0, 0)
-  /// How many times the price of the profile counts: 1, and more while the apps together take more than the budget.
+  /// The factor of the profile's price: 1, and more while the apps together take more than the budget.
   var scarcity: Float = 1
   /// Minutes by which local time was ahead of UTC when the plans in force were made; nil before the first.
   var zoneOffset: Int32?
   /// How many apps share the budget.
   var sharers: UInt32 = 0
 
-  /// The means of the night that is under way.
+  /// The means of the present night.
   private var night = Night()
 
-  /// Minutes of age that a refresh of cost 1 must spare.
+  /// The price: minutes of age that a refresh of cost 1 must spare.
   ///
-  /// Within the budget it follows from the profile alone: what other apps do, or did, changes it in no way.
+  /// Within the budget it follows from the profile alone, whatever other apps do or did.
   public var price: Double { budget.price * Double(scarcity) * saverFactor }
 
-  /// Knows nothing yet.
+  /// Makes learnings that know nothing yet.
   public init(budget: Budget) { self.budget = budget }
 
   /// The part of the budget that a refresh takes: 1, or more if it runs long or moves many bytes over a metered network.
@@ -42,16 +42,16 @@ public struct Learnings: Hashable, Sendable {
   /// Begins a night.
   public mutating func beginNight() { night = Night() }
 
-  /// Takes an app into the night's means.
+  /// Adds an app to the night's means.
   ///
-  /// - Parameter most: how many refreshes its interval has room for in a day: what an app cannot use of its share of the
-  ///   budget is not for the others to spend.
+  /// - Parameter most: how many refreshes a day its interval allows. The app's unused share of the budget is not for
+  ///   others.
   public mutating func absorb(_ app: Learned, most: Double = .infinity) {
     night.absorb(app, of: self, share: min(budget.refreshesPerAppAndDay, most))
   }
 
-  /// Ends a night: its means are in force, and the price rises or falls as the apps together took more than the budget or
-  /// less.
+  /// Ends a night: puts its means in force, and raises or lowers the price as the apps together took more or less than the
+  /// budget.
   public mutating func endNight() {
     scarcity = Price.step(scarcity, over: night.taken.sum / max(night.taken.shares, 1e-9))
     night.conclude(&self)
@@ -59,12 +59,12 @@ public struct Learnings: Hashable, Sendable {
   }
 }
 
-/// The part of the budget that the apps took; only apps that were refreshed of late count.
+/// The part of the budget that the apps took; only lately refreshed apps count.
 struct Taken: Hashable, Sendable {
   var apps: UInt32 = 0
-  /// Refreshes a day, all together; those of an app count up to ``Price/countedShares``.
+  /// Refreshes a day of all apps; each app counts up to ``Price/countedShares``.
   var sum = 0.0
-  /// Refreshes a day that they may have.
+  /// Refreshes a day that the budget allows them.
   var shares = 0.0
 }
 
@@ -77,13 +77,13 @@ struct Night: Hashable, Sendable {
   private var logCosts = SIMD3<Double>(0, 0, 0)
   private(set) var taken = Taken()
 
-  /// Refreshes a day below which an app has no share of the budget: about one a month.
+  /// Refreshes a day below which an app gets no share of the budget: about one a month.
   private static let leastTaken = 0.03
 
   /// The least value in the geometric mean, for an app that takes nothing: a millisecond, or a byte.
   static let leastCost = 1e-3
 
-  /// Takes an app in.
+  /// Adds an app to the means.
   mutating func absorb(_ app: Learned, of device: Learnings, share: Double) {
     let taken = Double(app.spending.meanTonight)
     if taken > Self.leastTaken {

@@ -1,8 +1,8 @@
 extension Learnings {
-  /// The first byte of what is stored: the version of the layout.
+  /// The first byte of the stored form: the version of the layout.
   private static let version: UInt8 = 3
 
-  /// The bytes that the store keeps: everything but the budget, which the configuration gives, and a night under way.
+  /// The bytes that the store keeps: everything but the budget, which the configuration gives, and the present night.
   public var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.append(Self.version)
@@ -18,12 +18,12 @@ extension Learnings {
     return writer.bytes
   }
 
-  /// Reads what was stored; nil if it is of another version, too short or long, or holds a number that cannot be.
+  /// Reads the stored form; nil if it has another version or a wrong length, or holds an impossible number.
   public init?(encoded: [UInt8], budget: Budget) {
     self.init(budget: budget)
     var reader = ByteReader(encoded)
     guard let version = reader.integer(UInt8.self), (1...Self.version).contains(version) else { return nil }
-    // Version 1 had a price that was steered, and what was spent, in place of the scarcity.
+    // Version 1 had a controlled price and the spending in place of the scarcity.
     let isFirst = version == 1
     if isFirst {
       guard reader.integer(UInt32.self) != nil, reader.double(in: 0...1e9) != nil else { return nil }
@@ -40,7 +40,7 @@ extension Learnings {
       else { return nil }
     }
     use.pool = pool
-    // Versions 1 and 2 had nothing in common but the pool.
+    // Versions 1 and 2 shared only the pool.
     if version == Self.version {
       guard let shapes = reader.floats(use.patterns.shapes.count, in: Patterns.range),
         let chances = reader.floats(use.patterns.chances.count, in: Patterns.range),

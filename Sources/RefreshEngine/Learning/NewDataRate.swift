@@ -1,22 +1,22 @@
 import CMath
 
-/// How often the source of an app has something new, learnt from what each sync found.
+/// How often the source of an app has new data, learnt from the result of each sync.
 ///
-/// The mean of the day is believed (``RateBelief``), and the day has a shape: it is cut into eight blocks of three hours,
-/// because sources have a day of their own. The weight of a block is (updates seen in it + 2) / (updates expected in it
-/// by the mean + 2), normed to a mean of one. A sync with new data shares one update among the blocks of its gap, by the
-/// chance that the first update fell there, and expects what the time watched before it makes expect; one without adds
-/// what its whole gap makes expect. Each sync lets both fade by a fifth of a percent.
+/// The mean of the day is a belief (``RateBelief``), and the day has a shape: eight blocks of three hours, because sources
+/// differ by time of day. The weight of a block is (updates seen in it + 2) / (updates expected in it by the mean + 2),
+/// normed to a mean of one. A sync with new data divides one update among the blocks of its gap, by the chance that the
+/// first update fell there. It expects the updates of the time before that. A sync without new data expects the updates of
+/// its whole gap. Both counts fade by a fifth of a percent with each sync.
 struct NewDataRate: Hashable, Sendable {
   /// Minutes of a block; eight make a day.
   static let blockMinutes = 180.0
-  /// The part of the shape that remains after a sync: a memory of about 500 syncs, since a shape takes eight numbers.
+  /// The remaining part of the shape after a sync: a memory of about 500 syncs, since a shape takes eight numbers.
   static let memory: Float = 0.998
-  /// Pseudo-updates by which a block holds to the day's mean.
+  /// Pseudo-updates that tie a block to the day's mean.
   static let blockWeight = 2.0
-  /// The longest gap that is learnt from, in minutes: 48 hours.
+  /// The longest gap to learn from, in minutes: 48 hours.
   static let longestGap = 2880.0
-  /// The shortest gap that is learnt from, in minutes: two syncs at once say nothing.
+  /// The shortest gap to learn from, in minutes: two syncs at once say nothing.
   static let shortestGap = 0.5
 
   /// The mean of the day.
@@ -26,7 +26,7 @@ struct NewDataRate: Hashable, Sendable {
   /// Updates expected by the mean, by block; faded.
   @PackedVector<8, SIMD8<Float>> var expected = SIMD8<Float>(repeating: 0)
 
-  /// Updates a minute, the mean of the day; `typical` is that of the device.
+  /// Updates a minute, the mean of the day; `typical` is the rate of the machine's typical app.
   func mean(typical: Double) -> Double { belief.mean(typical: typical) }
 
   /// The weight of each block; their mean is one.
@@ -38,7 +38,7 @@ struct NewDataRate: Hashable, Sendable {
   /// Updates a minute, by block.
   func blocks(typical: Double) -> SIMD8<Double> { shape * mean(typical: typical) }
 
-  /// A part of a gap that lies within one block.
+  /// A part of a gap within one block.
   private struct Piece {
     var block: Int
     var length: Double
@@ -46,7 +46,7 @@ struct NewDataRate: Hashable, Sendable {
     var first: Double
   }
 
-  /// Learns from a sync that found new data, or none, `gap` minutes after the one before.
+  /// Learns from a sync with new data or without, `gap` minutes after the last sync.
   mutating func observe(gap: Double, endingAt end: LocalTime, foundNew: Bool, typical: Double) {
     guard gap >= Self.shortestGap else { return }
     let mean = mean(typical: typical)
@@ -84,7 +84,7 @@ struct NewDataRate: Hashable, Sendable {
     }
   }
 
-  /// Minutes until the first update within `length` minutes, given that there is one.
+  /// The mean number of minutes until the first update within `length` minutes, given that there is one.
   static func firstUpdate(in length: Double, _ rate: Double) -> Double {
     let expected = rate * length
     return expected > 1e-6 ? 1 / rate - length / expm1(min(expected, 50)) : length / 2

@@ -1,13 +1,13 @@
-// Rounds through the apps, in slices: the night's, in which the past fades, and those after a
-// change that makes every plan another one.
+// Rounds through the apps, in slices: in the night's round the past fades; other rounds follow a change that affects every
+// plan.
 
-/// A round through all apps, of which each wake does a slice.
+/// A round through all apps; each wake does a slice of it.
 struct Round: Sendable {
   /// The work on each app.
   enum Step: Hashable, Sendable {
-    /// It is taken into the means of the night.
+    /// Adds it to the means of the night.
     case absorbing
-    /// Its nights are passed and its next refresh is planned; without `everyApp` only where one of the two is due.
+    /// Passes its nights and plans its next refresh; without `everyApp` only if either is due.
     case planning(everyApp: Bool)
   }
 
@@ -17,25 +17,25 @@ struct Round: Sendable {
   /// When it began, boot clock.
   var since: Instant
 
-  /// The next slice is due at once.
+  /// The window of the next slice, which is due at once.
   var window: Window { Window(earliest: since, latest: since) }
 }
 
 extension Engine {
-  /// From when until when to come back for the next night, or for the next slice of a round; nil while no app is planned.
+  /// The window of the next night, or of the next slice of a round; nil while no app is planned.
   public var roundWake: Window? {
     round?.window ?? nightAt.map { Window(earliest: $0, latest: $0 + Self.nightWindow) }
   }
 
   /// How late the night may begin, so that it needs no wake of its own.
   static let nightWindow = Duration.minutes(15)
-  /// The cost of a slice and of its parts, in units of about 6 µs: a slice takes half a millisecond.
+  /// The cost of a slice and of its steps, in units of about 6 µs: a slice takes half a millisecond.
   private static let slice = 80
   private static let work = (look: 1, absorb: 1, night: 60, missedDay: 5, plan: 15)
 
   /// Applies a step of the wall clock.
   ///
-  /// A clock that was ahead by more than a day was wrong: the nights that it passed will come again.
+  /// A clock that was ahead by more than a day was wrong: the nights that it passed come again.
   mutating func setClock(_ turn: inout Turn) {
     let today = local(turn.now).day
     if let day = device.day, day > today + 1 {
@@ -47,7 +47,7 @@ extension Engine {
     followClock(at: turn.now)
   }
 
-  /// Plans every app anew where the clock on the wall has jumped since: a plan is an instant, chosen for a time of day.
+  /// Plans every app anew if local time has jumped since the last plans: a plan is an instant, chosen for a time of day.
   mutating func followClock(at now: Instant) {
     guard let planClock, abs(planClock - clock(at: now)) >= Self.jump else { return }
     beginRound(.planning(everyApp: true), at: now)
@@ -62,10 +62,10 @@ extension Engine {
     return Int32(clamping: Int((local(now).minutes - wall).rounded()))
   }
 
-  /// The least jump of the clock on the wall that a plan follows, in minutes; less is the clock being set right.
+  /// The least jump of local time that plans follow, in minutes; a smaller jump corrects the clock.
   private static let jump = 1.0
 
-  /// Sets when the next night begins: at midnight of the local time, if any app is planned.
+  /// Sets when the next night begins: at local midnight, if any app is planned.
   mutating func setNight(at now: Instant) {
     guard device.day != nil, plansAny else {
       (nightAt, planClock) = (nil, nil)
@@ -78,7 +78,7 @@ extension Engine {
     nightAt = Instant(microseconds: min(midnight, change) - wallOffset.inMicroseconds)
     if planClock == nil {
       planClock = clock(at: now)
-      // The zone has changed while the daemon was off: its plans are for another time of day.
+      // The zone changed while the daemon was off: its plans are for other times of day.
       if let planned = device.learnings.zoneOffset, planned != zoneOffset(at: now) {
         beginRound(.planning(everyApp: true), at: now)
       }
@@ -106,7 +106,7 @@ extension Engine {
     beginRound(.planning(everyApp: isEvery), at: turn.now)
   }
 
-  /// Begins the night if its time has come, or follows a change of daylight saving, unless a round is under way.
+  /// Begins the night if it is due, or follows a change of daylight saving, unless a round is going on.
   mutating func beginNight(_ turn: inout Turn) {
     guard let nightAt, nightAt <= turn.now, round == nil else { return }
     let today = local(turn.now).day
@@ -119,13 +119,13 @@ extension Engine {
     beginRound(.absorbing, at: turn.now)
   }
 
-  /// How many refreshes of an app its interval has room for in a day.
+  /// How many refreshes a day the interval of an app allows.
   private func mostADay(_ app: App) -> Double {
     guard let spacing = app.spacing(in: .background, limits: limits), spacing > .zero else { return .infinity }
     return LocalTime.minutesOfDay / spacing.inMinutes
   }
 
-  /// Begins a round, in place of a lesser one that is under way.
+  /// Begins a round, in place of a lesser round that is going on.
   mutating func beginRound(_ step: Round.Step, at now: Instant) {
     if case .absorbing? = round?.step { return }
     if case .planning(everyApp: true)? = round?.step, step == .planning(everyApp: false) {
@@ -138,14 +138,14 @@ extension Engine {
     device.learnings.zoneOffset = zoneOffset(at: now)
   }
 
-  /// Begins the round that is under way from its first app, because the indexes of apps have changed.
+  /// Begins the present round again from the first app, because the indexes of apps have changed.
   mutating func restartRound() {
     guard let round else { return }
     if round.step == .absorbing { device.learnings.beginNight() }
     self.round = Round(step: round.step, since: round.since)
   }
 
-  /// Does a slice of the round that is under way.
+  /// Does a slice of the present round.
   mutating func goRound(_ turn: inout Turn) {
     guard var round else { return }
     var left = Self.slice
@@ -171,10 +171,10 @@ extension Engine {
     beginRound(.planning(everyApp: true), at: turn.now)
   }
 
-  /// Passes the nights of an app and plans it, where that is due, and gives what it took.
+  /// Passes the nights of an app and plans it, if due; returns the cost in units of ``work``.
   private mutating func renew(_ id: AppID, _ app: App, everyApp: Bool, _ turn: inout Turn) -> Int {
     let today = local(turn.now).day
-    // A day ahead is the clock's mistake; at a start, when the clock may not be set yet, it is left alone.
+    // A day ahead is a mistake of the clock; at a start it stays, because the clock may not be set yet.
     let day = apps.learned(of: id)?.day.map(Int.init)
     let isNight = day.map { $0 < today || everyApp && $0 > today + 1 } ?? true
     guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return 0 }
@@ -189,7 +189,7 @@ extension Engine {
 }
 
 extension Engine {
-  /// Does for one app what a round does that begins at an instant, boot clock; what all apps share stays as it is.
+  /// Does a round for one app, as at an instant of the boot clock; the shared learners stay as they are.
   mutating func planAlone(_ id: AppID, at night: Instant) {
     guard let app = apps[id] else { return }
     let today = local(night).day

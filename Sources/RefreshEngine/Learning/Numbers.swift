@@ -1,12 +1,12 @@
-/// So many numbers, side by side in the value that holds them: an array would be a piece of memory of its own, with a
-/// head of 40 bytes, for each of 100,000 apps.
+/// A fixed count of numbers, stored in the value itself: for each of 100,000 apps an array would be a separate piece of
+/// memory with a head of 40 bytes.
 struct Numbers<let count: Int, Number: Numeric & Hashable & Sendable>: Sendable {
   private var numbers = InlineArray<count, Number>(repeating: .zero)
 
-  /// Nothing but zero.
+  /// Makes zeros.
   init() {}
 
-  /// The numbers of an array of as many; what is missing is zero, what is beyond is left out.
+  /// Takes the numbers of an array: missing numbers are zero, further numbers are left out.
   init(_ array: [Number]) {
     for (index, number) in array.prefix(count).enumerated() { numbers[index] = number }
   }

@@ -1,8 +1,8 @@
-/// A moment at which an app came to the foreground, or left it, for the history.
+/// The moment at which an app came to the foreground or left it, for the history.
 public struct Opening: Hashable, Sendable {
   /// The change at that moment.
   public enum Change: Hashable, Sendable {
-    /// The app has come to the foreground: a desktop has shown it there, or else a signal told so.
+    /// The app has come to the foreground; `isObserved` if a desktop showed it, else by signal.
     case began(isObserved: Bool)
     /// The app has left the foreground.
     case ended
@@ -15,7 +15,7 @@ public struct Opening: Hashable, Sendable {
   /// The change.
   public var change: Change
 
-  /// Makes an opening that was told, by default.
+  /// Makes an opening; by default its beginning, by signal.
   public init(app: AppID, at: Instant, change: Change = .began(isObserved: false)) {
     self.app = app
     self.at = at

@@ -1,25 +1,25 @@
-/// The last openings of an app, day by day: a few weeks of most apps, the last days of one that is opened all the time.
+/// The last openings of an app, day by day: a few weeks for most apps, a few days for an app that is always in use.
 ///
-/// A byte for each opening and one for the end of each day. The oldest days go when there is no more room.
+/// Takes a byte for each opening and for the end of each day. The oldest days go when the room is full.
 struct OpeningLog: Hashable, Sendable {
-  /// Bytes that there are.
+  /// The room, in bytes.
   ///
-  /// Measured: 64 lose half a percent of what 128 gain, 96 nothing.
+  /// Measured: 64 lose half a percent of the gain of 128; 96 lose nothing.
   static let room = 96
-  /// The byte that ends a day; n more is a gap of n days of which nobody knows anything, less is a slot.
+  /// The byte that ends a day; a byte that is n higher is a gap of n unknown days, a lower byte is a slot.
   static let dayEnd = UInt8(Use.slots)
-  /// The longest gap, in days: whole weeks are left out, so that each opening keeps its day of the week.
+  /// The longest gap, in days: whole weeks are left out, and each opening keeps its day of the week.
   static let longestGap = 6
 
   private(set) var bytes = Numbers<96, UInt8>()
   private(set) var count: UInt8 = 0
-  /// The local day that is under way; nil before the first.
+  /// The present local day; nil before the first.
   private(set) var day: Int32?
 
-  /// Nothing was seen.
+  /// Makes an empty log.
   init() {}
 
-  /// The log that was stored; nil if the bytes cannot be one.
+  /// Reads a stored log; nil if the bytes cannot be a log.
   init?(bytes: [UInt8], day: Int32?) {
     let last = Self.dayEnd + UInt8(Self.longestGap)
     guard bytes.count <= Self.room, bytes.allSatisfy({ $0 <= last }), day != nil || bytes.isEmpty else { return nil }
@@ -27,7 +27,7 @@ struct OpeningLog: Hashable, Sendable {
     (self.count, self.day) = (UInt8(bytes.count), day)
   }
 
-  /// Notes an opening, and gives whether it is the first of its slot.
+  /// Notes an opening; true if it is the first in its slot.
   mutating func opened(day today: Int, slot: Int) -> Bool {
     advance(to: today)
     var index = Int(count) - 1
@@ -39,10 +39,10 @@ struct OpeningLog: Hashable, Sendable {
     return true
   }
 
-  /// Ends the days before `today`, of which at most a week counts as seen.
+  /// Ends the days before `today`; at most a week of them counts as seen.
   ///
-  /// Where the clock or the zone was set back by a day, the day under way goes on. Where it was set back further, the
-  /// whole past moves back by whole weeks.
+  /// If the clock or the zone was set back by a day, the present day goes on. If it was set back further, the whole past
+  /// moves back by whole weeks.
   mutating func advance(to today: Int) {
     guard let head = day.map(Int.init) else { return day = Int32(clamping: today) }
     if today < head - 1 {
@@ -55,19 +55,19 @@ struct OpeningLog: Hashable, Sendable {
     }
   }
 
-  /// Ends the day under way, if it is this one: it counts as seen.
+  /// Ends the present day, if it is `seen`, and counts it as seen.
   mutating func end(_ seen: Int) {
     guard day == Int32(clamping: seen) else { return }
     append(Self.dayEnd)
     day = Int32(clamping: seen + 1)
   }
 
-  /// The days that count as seen of some that end at once: the first, on which the user may have come, and the last ones.
+  /// The days to count as seen when several end at once: the first, on which the user may have come, and the last days.
   static func seen(of past: Range<Int>) -> [Int] {
     past.count <= Use.mostDays ? Array(past) : [past.lowerBound] + past.suffix(Use.mostDays - 1)
   }
 
-  /// Passes over the days before `later`, of which nobody knows anything; the past moves on by whole weeks with them.
+  /// Skips the unknown days before `later`; the past moves on by whole weeks with them.
   mutating func skip(to later: Int) {
     guard let head = day.map(Int.init), later > head else { return }
     let gap = (later - head) % (Self.longestGap + 1)
@@ -81,7 +81,7 @@ struct OpeningLog: Hashable, Sendable {
     count += 1
   }
 
-  /// Drops the bytes of the oldest day, or the first byte where the whole room is one day.
+  /// Drops the bytes of the oldest day, or the first byte if one day fills the room.
   private mutating func dropOldestDay() {
     let end = bytes.prefix(Int(count)).firstIndex { $0 >= Self.dayEnd } ?? 0
     let rest = Int(count) - end - 1
@@ -90,11 +90,11 @@ struct OpeningLog: Hashable, Sendable {
     count = UInt8(rest)
   }
 
-  /// The days before some day that were seen, and what came on them and on later ones.
+  /// The seen days before some day, and the openings on them and later.
   struct Days {
-    /// Days that were seen and have ended.
+    /// The seen days that have ended.
     var seen: [Int] = []
-    /// Openings, in order of time; also those of the day under way.
+    /// The openings, in order of time, also of the present day.
     var openings: [(day: Int, slot: Int)] = []
 
     /// The slots in which the app was opened on a day.

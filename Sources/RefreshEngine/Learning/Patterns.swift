@@ -1,24 +1,24 @@
 import CMath
 
-/// The ways in which the apps of a machine are opened in each of two parts of the day, learnt of all of them.
+/// Patterns of use: how the apps of a machine are opened in each of two parts of the day, learnt from all apps.
 ///
-/// Apps are not opened at any times: mornings are alike, and so are evenings. A few openings say which of the machine's
-/// patterns an app follows, and the pattern says the rest, long before the app's own openings would. The day is cut
-/// where the machine's apps are opened least, and an app may follow any pattern of one part beside any of the other.
+/// Mornings of different apps are alike, and so are evenings. A few openings tell which pattern an app follows, and the
+/// pattern tells the rest long before the app's own openings could. The day is cut where apps are opened least. An app may
+/// combine any pattern of one part with any pattern of the other.
 struct Patterns: Hashable, Sendable {
-  /// Patterns of each part of the day.
+  /// How many patterns each part of the day has.
   ///
   /// Measured: 6 or 12 change nothing.
   static let count = 8
-  /// Half hours from one cut to the other, at the least.
+  /// The fewest half hours in a part of the day.
   private static let leastPart = 12
-  /// Openings of the whole pool in each pattern, when it is learnt.
+  /// The openings that each new pattern gets from the whole pool.
   private static let poolWeight = 4.0
-  /// The part of a pattern that is spread evenly, so that no opening rules it out.
+  /// The evenly spread part of a pattern, so that no opening excludes it.
   private static let even = 0.005
-  /// Pseudo-openings that are shared among the parts of the day as the pool's are.
+  /// Pseudo-openings, divided among the parts of the day as the pool's openings are.
   private static let partWeight = 2.0
-  /// Openings beyond which an app counts hardly more in the patterns.
+  /// Openings beyond which an app hardly counts more in the patterns.
   fileprivate static let manyOpenings = 200.0
 
   /// The share of each half hour in its part of the day, by pattern; the shapes of a part each sum to one.
@@ -30,7 +30,7 @@ struct Patterns: Hashable, Sendable {
   /// The part of the day that each half hour belongs to.
   let parts: [Int]
 
-  /// Patterns of which nothing was seen yet: eight times in each half of the day.
+  /// Makes patterns before anything is seen: eight times in each half of the day.
   init() {
     let width = 3.0
     self.init(
@@ -44,7 +44,7 @@ struct Patterns: Hashable, Sendable {
       pool: [Float](repeating: 1, count: Use.halfHours))
   }
 
-  /// Makes patterns of shapes, whose sums need not be 1; the machine's typical day cuts the day into parts.
+  /// Makes patterns from shapes, whose sums need not be 1; the machine's typical day cuts the day into parts.
   init(shapes: [Double], chances: [Double], pool: [Float]) {
     let parts = Self.parts(of: pool)
     var normed = shapes
@@ -66,10 +66,10 @@ struct Patterns: Hashable, Sendable {
     self.init(stored: normed.map { Float($0) }, chances: ofPatterns, pool: pool)
   }
 
-  /// The numbers that are stored; none is zero.
+  /// The range of stored numbers; none is zero.
   static let range: ClosedRange<Float> = 1e-12...1
 
-  /// Patterns as they were stored, beside the pool of that night.
+  /// Restores patterns, and cuts the day by the pool of that night.
   init(stored shapes: [Float], chances: [Float], pool: [Float]) {
     self.shapes = shapes
     self.chances = chances
@@ -96,7 +96,7 @@ struct Patterns: Hashable, Sendable {
     return all.map { ($0 - first + Use.halfHours) % Use.halfHours < length ? 0 : 1 }
   }
 
-  /// The chance that an app with these openings by half hour follows each pattern: of the first part, then of the second.
+  /// The chance that an app with these openings by half hour follows each pattern, of part one and then of part two.
   fileprivate func chances(of openings: [Double]) -> [Double] {
     var chances = self.chances.map { log(Double($0)) }
     for (half, count) in openings.enumerated() where count > 0 {
@@ -116,7 +116,7 @@ struct Patterns: Hashable, Sendable {
     return chances
   }
 
-  /// The shape of a day that the openings of an app by half hour let expect; its sum is one.
+  /// The shape of a day to expect from the openings of an app by half hour; its sum is one.
   func expected(of openings: [Double], pool: [Float]) -> [Double] {
     let chances = chances(of: openings)
     var shares = [0.0, 0.0]
@@ -132,12 +132,12 @@ struct Patterns: Hashable, Sendable {
     }
   }
 
-  /// The apps' openings by the patterns that they may follow, while a night goes through them.
+  /// The sums over the apps of a night: their openings, by the patterns that they may follow.
   struct Sums: Hashable, Sendable {
     private var shapes = [Double](repeating: 0, count: Patterns.count * Use.halfHours)
     private var chances = [Double](repeating: 1, count: 2 * Patterns.count)
 
-    /// Takes an app in: its openings count in the patterns that it may follow, by their chances.
+    /// Adds an app: its openings count in the patterns that it may follow, by their chances.
     mutating func absorb(_ openings: [Double], of patterns: Patterns) {
       let total = openings.reduce(0, +)
       guard total > 0 else { return }
@@ -152,7 +152,7 @@ struct Patterns: Hashable, Sendable {
       }
     }
 
-    /// The patterns after the night: each opening spread over the half hours around it, and some of the typical day.
+    /// The patterns after the night: each opening spread over the half hours around it, plus some of the typical day.
     func learnt(from patterns: Patterns, pool: [Float]) -> Patterns {
       let reach = 3
       let kernel = (0...reach).map { exp(-0.5 * Double($0 * $0)) }

@@ -1,6 +1,6 @@
-/// Numbers of an app's file that take the place of learnt ones.
+/// Numbers of an app's file in place of learnt numbers.
 public struct Pins: Hashable, Sendable {
-  /// How often a day the source has something new; greater than 0.
+  /// How often a day the source has new data; greater than 0.
   public var newDataPerDay: Double?
   /// When the app is opened, minutes of the local day, once each day; empty for "as learnt".
   public var openings: [Int] = []

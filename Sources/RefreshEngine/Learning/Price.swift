@@ -1,37 +1,36 @@
-/// How a machine that is over its budget, or an app that takes far more than its share, makes refreshes dearer.
+/// Raises the price of refreshes for a machine over its budget, and for an app that takes far more than its share.
 enum Price {
   /// The highest factor of the price, and of an app.
   static let mostFactor: Float = 1024
-  /// A factor changes within these bounds in a night: it falls faster than it rises, so that a week after a rush it is
-  /// gone.
+  /// The bounds for the change of a factor in a night: it falls faster than it rises, and is gone a week after a rush.
   static let leap: ClosedRange<Float> = 0.25...2
-  /// Budgets of an app above which it pays more itself.
+  /// How many budgets of an app it may take before it pays more itself.
   static let mostShares = 3.0
-  /// Budgets of an app up to which it counts against the budget of the machine, so that one app alone can hardly make
-  /// refreshes dearer for the others.
+  /// How many budgets of an app count against the budget of the machine at most, so that one app hardly raises the price of
+  /// others.
   static let countedShares = 1.5
 
-  /// The factor after a day that took `over` times its budget; never below 1, so that nothing winds up.
+  /// The factor after a day that took `over` times its budget; never below 1, so that cheap days save nothing up.
   static func step(_ factor: Float, over: Double) -> Float {
     min(max(factor * min(max(Float(over), leap.lowerBound), leap.upperBound), 1), mostFactor)
   }
 }
 
-/// The background refreshes of an app took a part of the budget, and the app pays for that.
+/// The part of the budget that an app's background refreshes took, and the factor that the app pays for it.
 struct Spending: Hashable, Sendable {
-  /// Refreshes since the last night; a long one, or one of many metered bytes, counts as several.
+  /// Refreshes since the last night; a long refresh, or a refresh with many metered bytes, counts as several.
   var today: Float = 0
-  /// Refreshes a day; each day counts for two thirds.
+  /// Refreshes a day, as a mean in which the last day counts for two thirds.
   var mean: Float = 0
-  /// How many times the price the app pays: 1, and more while it takes more than the machine can allow.
+  /// The factor of the app's price: 1, and more while it takes more than the machine can allow.
   var factor: Float = 1
-  /// Whether the refresh that is planned is made because the data is as old as it may be, and so is not charged.
+  /// Whether the ceiling, and not the price, planned the next refresh, which then is not charged.
   var isForced = false
 
-  /// Refreshes a day, with those of the day that ends.
+  /// Refreshes a day, including the day that ends.
   var meanTonight: Float { (mean + 2 * today) / 3 }
 
-  /// Ends a day: the factor rises or falls as the app took more or less than `most`.
+  /// Ends a day: the factor rises if the app took more than `most`, and falls if it took less.
   mutating func passNight(most: Double) {
     mean = meanTonight
     today = 0

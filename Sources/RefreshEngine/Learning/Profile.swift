@@ -1,4 +1,4 @@
-/// How much this machine may do so that apps are fresh: the budget, and the least that a refresh must spare.
+/// How much this machine may spend on fresh apps: the budget, and the price.
 public enum Profile: String, Hashable, Sendable, CaseIterable {
   /// 12 refreshes an app and day: for a machine on mains power.
   case fresh
@@ -16,9 +16,9 @@ public enum Profile: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Minutes of age that a refresh must spare at the least, so that a budget is a bound and not a target.
+  /// The price: the least minutes of age that a refresh must spare, so that the budget is a bound and not a target.
   ///
-  /// Measured: at this price generated fleets take about the budget, and people of habit, who need less, take less.
+  /// Measured: at this price generated fleets take about the budget, and people of habit take less, because they need less.
   var price: Double {
     switch self {
     case .fresh: 2

@@ -1,18 +1,18 @@
 import CMath
 
-/// Whether an opening makes another one on the same day less likely: a habit is met once, a pastime again and again.
+/// Whether an opening makes another opening on the same day less likely: a habit comes once, a pastime again and again.
 ///
-/// Three ways are weighed by how well each foretold the openings of every day so far. With r expected in a slot, R in
-/// the habit before it and k openings there already, a way of strength θ expects r (1 − θk) / (1 − θR). The strength
-/// θ = 0 is chance (Poisson), and θ = 1 a habit that is met once at most (binomial).
+/// Three strengths are weighed by how well each foretold the openings of every day so far. Strength θ expects r (1 − θk) /
+/// (1 − θR) openings in a slot. Of these, r are expected in the slot, R in the habit before it, and k came in the habit
+/// already. θ = 0 is chance (Poisson), and θ = 1 a habit that comes once at most (binomial).
 struct Repeats {
   /// The strengths.
   ///
-  /// Measured: 0.9 gains 0.3 to 0.6 nats a day where habits are met once; 0.5 is rarely best.
+  /// Measured: 0.9 gains 0.3 to 0.6 nats a day for habits that come once; 0.5 is rarely best.
   static let strengths = [0, 0.5, 0.9]
   /// Their weights before anything is seen.
   static let before = [0.5, 0.25, 0.25]
-  /// The part of the weights that goes back to ``before`` each night.
+  /// The part of the weights that returns to ``before`` each night.
   static let share = 0.005
   /// The least factors, so that no opening is impossible or certain.
   private static let least = (again: 0.05, left: 0.15)
@@ -34,7 +34,7 @@ struct Repeats {
     }
   }
 
-  /// Openings expected in each slot's habit until the middle of the slot.
+  /// The openings to expect in each slot's habit until the middle of the slot.
   static func expectedBefore(_ openings: [Double], _ cluster: [UInt8]) -> [Double] {
     var sum = 0.0
     return openings.indices.map { slot in
@@ -52,7 +52,7 @@ struct Repeats {
     return min(openings * factor, max(most, openings))
   }
 
-  /// Openings expected in a slot of a habit that was not met, and the factor once it was.
+  /// The openings to expect in a slot while its habit is unmet, and the factor once it is met.
   func expected(_ openings: Double, before: Double) -> (unmet: Double, rest: Double) {
     var (unmet, met) = (0.0, 0.0)
     for (strength, weight) in zip(Self.strengths, weights) {

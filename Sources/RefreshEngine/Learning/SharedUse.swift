@@ -1,6 +1,6 @@
-/// The use that the machine's apps have in common: it is expected of an app until its own openings say otherwise.
+/// The use that the machine's apps share: the expectation for an app until its own openings say otherwise.
 struct SharedUse: Hashable, Sendable {
-  /// The part of ``weights`` that stays as it is for any machine.
+  /// The fixed part of ``weights``, the same on any machine.
   private static let kept = 0.2
 
   /// The shape of the typical day, a share for each half hour.
@@ -13,20 +13,20 @@ struct SharedUse: Hashable, Sendable {
   }()
   /// The ways in which apps are opened.
   var patterns = Patterns()
-  /// The weights of ``Explanations`` for an app of which nothing is known: by what holds for the machine's other apps.
+  /// The weights of ``Explanations`` for an app without openings, learnt from the machine's other apps.
   var weights = Explanations.before.map { Float($0) }
 
-  /// The use of the apps that a night has gone through.
+  /// The sums over the apps of a night.
   struct Sums: Hashable, Sendable {
     private var shares = [Float](repeating: 0, count: Use.halfHours)
     private var patterns = Patterns.Sums()
     private var weights = [Double](repeating: 0, count: Explanations.count)
     private var apps: Float = 0
 
-    /// Pseudo-openings of an app in the pool, so that one that was opened once does not count in full.
+    /// Pseudo-openings of an app in the pool, so that an app with a single opening does not count in full.
     private static let doubt: Float = 2
 
-    /// Takes an app in.
+    /// Adds an app.
     mutating func absorb(_ use: Use, of shared: SharedUse) {
       apps += 1
       let openings = use.ofAllDays

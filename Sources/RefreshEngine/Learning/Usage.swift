@@ -1,31 +1,31 @@
-/// When an app is expected to be opened, as learnt or pinned, for people: `refreshctl usage` and `why`.
+/// When to expect openings of an app, as learnt or pinned, for people: `refreshctl usage` and `why`.
 public struct Usage: Hashable, Sendable {
-  /// Openings expected in each slot of ten minutes, from Monday to Sunday.
+  /// The openings to expect in each slot of ten minutes, from Monday to Sunday.
   private var days: [[Double]]
-  /// The part of them that is only supposed: what the machine's other apps suggest.
+  /// The supposed part of them: from the machine's other apps.
   private var supposed: [[Double]]
-  /// The habits that can be named, by time of day.
+  /// The habits that have a name, by time of day.
   public var habits: [Habit]
 
-  /// Openings expected in each slot of ten minutes of a day.
+  /// The openings to expect in each slot of ten minutes of a day.
   public func openings(onDay day: Int) -> [Double] { days[LocalTime.weekday(ofDay: day)] }
 
-  /// The part of them that comes from openings that were seen, or were pinned.
+  /// The part of them that rests on openings that were seen, or on pins.
   public func seen(onDay day: Int) -> [Double] {
     zip(openings(onDay: day), supposed[LocalTime.weekday(ofDay: day)]).map { max($0 - $1, 0) }
   }
 
-  /// Openings expected a day, the mean of a week.
+  /// The openings to expect a day, the mean of a week.
   public var openingsPerDay: Double { days.joined().reduce(0, +) / 7 }
 
-  /// Openings that a file pins.
+  /// Makes the usage that a file pins.
   init(pinned minutes: [Int]) {
     days = [[Double]](repeating: ExpectedDay(pinned: minutes).openings, count: 7)
     supposed = [[Double]](repeating: [Double](repeating: 0, count: Use.slots), count: 7)
     habits = []
   }
 
-  /// The use that was learnt, for the week that begins with the day after a day: what was seen so far counts for each.
+  /// Makes the learnt usage for the week after a day, from everything that was seen until then.
   init(_ use: Use, today: Int, _ shared: SharedUse) {
     let first = today + 1
     let explained = use.explained((0..<7).map { first + LocalTime.weekday(ofDay: $0 - first) }, shared)

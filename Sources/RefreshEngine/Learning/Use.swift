@@ -8,40 +8,40 @@ struct Use: Hashable, Sendable {
   static let slots = 144
   /// Minutes of a slot.
   static let slotMinutes = 10.0
-  /// The part of the past that remains after a night: a memory of about two months.
+  /// The remaining part of the past after a night: a memory of about two months.
   static let memory: Float = 0.985
-  /// The most days that count where several end at once; a week holds one of each day.
+  /// How many days count at most when several end at once; a week has one of each day.
   ///
-  /// On the others the machine was off, or the clock jumped, and neither says that the user would not have come.
+  /// On the other days the machine was off, or the clock jumped: neither says that the user would not have come.
   static let mostDays = 7
 
-  /// Openings seen by half hour, first those of days of the week, then those of weekends; faded.
+  /// The openings seen by half hour, first on weekdays, then on weekends; faded.
   var openings = Numbers<96, Float16>()
-  /// Days seen, of the week and of weekends; faded.
+  /// The days seen, weekdays and weekends; faded.
   @PackedVector<2, SIMD2<Float>> var days = SIMD2<Float>(0, 0)
-  /// The last openings, to the slot and day.
+  /// The last openings, by slot and day.
   var log = OpeningLog()
-  /// The weights of ``Explanations``, then those of ``Repeats``; all zero while no day has ended.
+  /// The weights of ``Explanations``, then of ``Repeats``; all zero before the first day has ended.
   var weights = Numbers<17, Float16>()
 
-  /// Days that must be seen, faded, before an app counts as unused: six weeks.
+  /// How many days, faded, must be seen before an app counts as unused: six weeks.
   ///
-  /// Measured: at two weeks a fleet of 200 apps lost up to a tenth of its score, which it keeps at four weeks and at six.
-  /// An app of that fleet was opened for the first time after three weeks, and met data that was very old.
+  /// Measured: at two weeks a fleet of 200 apps lost up to a tenth of its score, at four and six weeks nothing. The first
+  /// opening of an app of that fleet came after three weeks, and met very old data.
   private static let daysToBeUnused: Float = 31
-  /// Openings, faded, below which it does: one of three months ago.
+  /// Below how many openings, faded, it is unused: one opening three months ago.
   private static let openingsOfUnused: Float = 0.25
 
-  /// Whether the user does not open the app: not for six weeks and more, and hardly ever before.
+  /// Whether the user does not open the app: never within six weeks, and hardly ever before.
   var isUnused: Bool { days.sum() >= Self.daysToBeUnused && total < Self.openingsOfUnused }
 
-  /// Openings seen, faded.
+  /// The openings seen, faded.
   var total: Float { openings.reduce(0) { $0 + Float($1) } }
 
   /// The slot of a minute of the day.
   static func slot(ofMinute minute: Double) -> Int { min(max(Int(minute / slotMinutes), 0), slots - 1) }
 
-  /// Notes an opening, and gives whether it is the first of its slot; several in a slot count as one.
+  /// Notes an opening, several in a slot as one; true if it is the first in its slot.
   @discardableResult mutating func opened(at moment: LocalTime) -> Bool {
     let slot = Self.slot(ofMinute: moment.minuteOfDay)
     guard log.opened(day: moment.day, slot: slot) else { return false }
@@ -53,10 +53,11 @@ struct Use: Hashable, Sendable {
     (LocalTime.isWeekend(day: day) ? Self.halfHours : 0) + slot / 3
   }
 
-  /// Ends days, of which at most ``mostDays`` count: each is held against what was expected of it, fades the past and
-  /// counts as seen.
+  /// Ends days, of which at most ``mostDays`` count.
   ///
-  /// - Parameter shared: the use that the machine's apps have in common.
+  /// Each counts as seen, weighs the explanations by how well they foretold it, and fades the past.
+  ///
+  /// - Parameter shared: the use that the machine's apps share.
   mutating func passDays(_ past: Range<Int>, _ shared: SharedUse) {
     if log.day == nil { log.advance(to: past.lowerBound) }
     for day in OpeningLog.seen(of: past) {
@@ -73,7 +74,7 @@ struct Use: Hashable, Sendable {
   /// Weighs the explanations by how well each foretold a day that ends.
   private mutating func learnWeights(of day: Int, _ shared: SharedUse) {
     let opened = log.days.slots(onDay: day)
-    // The openings of the day itself were not known before it.
+    // The openings of the day itself were unknown before it.
     var before = self
     for slot in opened { before.openings[index(of: slot, onDay: day)] -= 1 }
     let explanations = Explanations(log, coarse: before.coarse(shared), pool: shared.pool)
@@ -90,7 +91,7 @@ struct Use: Hashable, Sendable {
 
   private var isNew: Bool { weights.allSatisfy { $0 == 0 } }
 
-  /// The weights of the explanations; nil while no day has ended.
+  /// The weights of the explanations; nil before the first day has ended.
   var learntWeights: [Double]? { isNew ? nil : weights.prefix(Explanations.count).map(Double.init) }
 
   /// The weights of the explanations.
@@ -101,7 +102,7 @@ struct Use: Hashable, Sendable {
     Repeats(weights: isNew ? Repeats.before : weights.suffix(Repeats.strengths.count).map(Double.init))
   }
 
-  /// The openings expected on some days, from the days before them; openings of those days themselves count as met.
+  /// The openings to expect on some days, from the days before them; openings on those days count as met.
   func expected(_ range: Range<Int>, _ shared: SharedUse) -> [ExpectedDay] {
     let explanations = Explanations(log, coarse: coarse(shared), pool: shared.pool)
     let (mixture, repeats) = (mixture(shared), repeats)
@@ -112,7 +113,7 @@ struct Use: Hashable, Sendable {
     }
   }
 
-  /// Openings expected on some days by slot, and the part of them that is only supposed.
+  /// The openings to expect on some days by slot, and the supposed part of them.
   func explained(_ some: [Int], _ shared: SharedUse) -> [(openings: [Double], supposed: [Double])] {
     let explanations = Explanations(log, coarse: coarse(shared), pool: shared.pool)
     let mixture = mixture(shared)

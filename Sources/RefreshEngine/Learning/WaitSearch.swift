@@ -1,22 +1,22 @@
 import CMath
 
-/// The cost of waiting with the next refresh, at each of some waits.
+/// Searches the wait until the next refresh that costs least.
 ///
-/// The cost of waiting d: over shorter waits, the chance that the user comes then × (the age met + the future from
-/// fresh), plus the chance that nobody came by d × (price × cost + the future from fresh). Not opened: e^(−openings
-/// expected). Age met: the time passed − ∫ e^(−updates expected).
+/// The cost of a wait d is the sum of two terms. First, over all shorter waits, the chance that the user comes then × (the
+/// age met + the future from fresh). Second, the chance that nobody came by d × (price × cost + the future from fresh). Not
+/// opened: e^(−openings expected). Age met: the time passed − ∫ e^(−updates expected). So it weighs worth against price.
 struct WaitSearch {
-  /// The longest wait that is weighed, in minutes: a day and a half.
+  /// The longest wait to weigh, in minutes: a day and a half.
   static let longest = 2160.0
-  /// Steps in which the slots before and after the best moment are gone through again, a minute each.
+  /// How many steps of a minute search the slots before and after the best slot.
   private static let fineSteps = 20
 
-  /// How far the waiting has come.
+  /// The state of the search at a wait.
   private struct Waited {
     var wait = 0.0
     var unopened = 1.0
     var unchanged: Double
-    /// Minutes of age that an opening now meets on average.
+    /// The age in minutes that an opening now meets on average.
     var age: Double
     /// The cost of the openings until now.
     var opened = 0.0
@@ -31,13 +31,13 @@ struct WaitSearch {
     }
   }
 
-  /// The wait that costs least, within two bounds, with its cost and the age that is met at its end.
+  /// The cheapest wait within two bounds, with its cost and the age at its end.
   ///
   /// - Parameters:
-  ///   - start: minute of the horizon's first day at which the waiting begins.
-  ///   - age: of the data, in minutes since the last sync.
+  ///   - start: the minute of the horizon's first day at which the wait begins.
+  ///   - age: the age of the data, in minutes since the last sync.
   ///   - charge: the cost of a refresh, in minutes of age.
-  ///   - isFine: whether the best moment is looked for by the minute, and not by the slot only.
+  ///   - isFine: whether to search the best moment by the minute, and not only by the slot.
   static func best(
     _ horizon: Horizon, start: Double, age: Double, charge: Double, notBefore: Double, notAfter: Double = longest,
     isFine: Bool = false

@@ -1,24 +1,23 @@
 import CMath
 
-/// Whether weekends differ from the days of the week, decided by evidence.
+/// Decides by evidence whether weekends differ from weekdays.
 ///
-/// Two explanations of the same openings are weighed, "one habit for all days" and "a habit for each kind of day", by
-/// how likely each makes what was seen (the Bayes factor). More openings than the one habit explains are needed before
-/// the other is believed.
+/// Weighs two explanations of the same openings, "one habit for all days" and "a habit for each kind of day", by how likely
+/// each makes the openings (the Bayes factor). The second needs more openings than the first can explain.
 enum Weekends {
   /// The chance that weekends differ before anything is seen.
   private static let before = 0.25
-  /// Two hours a bin: coarse enough to fill, fine enough for a morning that begins later.
+  /// Bins of two hours: coarse enough to fill, fine enough for a morning that begins later.
   private static let bins = 12
   private static let binHalfHours = Use.halfHours / bins
-  /// Openings that the common shape counts as in the shape of one kind of day: how far the two may differ, if they do.
+  /// How many openings the common shape counts as in the shape of one kind of day: how far the two may differ.
   static let weight = 6.0
-  /// The part of that weight that is spread evenly, so that an opening at an unused time surprises but does not prove.
+  /// The evenly spread part of that weight, so that an opening at an unused time surprises but does not prove.
   private static let even = 0.3
 
-  /// The chance that the kinds of day differ in the times of use, and the chance that they differ in how often.
+  /// The chance that the kinds of day differ in the times of use, and the chance that they differ in its volume.
   ///
-  /// `shape` is that of all days, a share for each half hour.
+  /// `shape` is the shape of all days, a share for each half hour.
   static func differ(_ week: [Double], _ weekend: [Double], days: SIMD2<Double>, shape: [Double]) -> (
     shape: Double, volume: Double
   ) {
@@ -27,7 +26,7 @@ enum Weekends {
     return (chance(shapes(week, weekend, counts, shape)), chance(volumes(counts, days)))
   }
 
-  /// Log of how much likelier two rates explain the openings of each kind of day than one rate does.
+  /// The log of how much better two rates explain the openings of each kind of day than one rate.
   ///
   /// Poisson counts whose rate has a gamma prior of shape 1, with the mean of all days.
   private static func volumes(_ counts: SIMD2<Double>, _ days: SIMD2<Double>) -> Double {
@@ -38,7 +37,7 @@ enum Weekends {
     return evidence(counts[0], days[0]) + evidence(counts[1], days[1]) - evidence(counts.sum(), days.sum())
   }
 
-  /// Log of how much likelier two shapes explain the openings than one does; the mean of two ways to lay the bins.
+  /// The log of how much better two shapes explain the openings than one; the mean of two ways to lay the bins.
   ///
   /// Shares of the bins with a Dirichlet prior around the common shape.
   private static func shapes(
@@ -65,7 +64,7 @@ enum Weekends {
     return (evidence(shiftedBy: 0) + evidence(shiftedBy: binHalfHours / 2)) / 2
   }
 
-  /// The chance of the second explanation, of the log of its Bayes factor.
+  /// The chance of the second explanation, from the log of its Bayes factor.
   private static func chance(_ factor: Double) -> Double {
     1 / (1 + exp(-min(max(factor + log(before), -30), 30)))
   }

@@ -1,4 +1,4 @@
-/// The number of a push, which no other one ever had.
+/// The number of a push, never used for another push.
 public struct PushID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The number, from 1 in the order in which pushes came.
   public let number: UInt64
@@ -37,26 +37,26 @@ public enum Urgency: String, Hashable, Sendable, CaseIterable, Comparable {
   }
 }
 
-/// A payload that wakes an app, from when it is accepted until it is delivered.
+/// A payload that wakes an app, from its acceptance until its delivery.
 public struct Push: Hashable, Sendable {
   /// Its number.
   public var id: PushID
   /// The text for the app, as it came.
   public var payload: String
-  /// The subject, in the sender's word; nil when the sender names none.
+  /// The subject, in the sender's word; nil if the sender names none.
   public var contentID: String?
-  /// How much it is worth to the machine; of those that were merged the most.
+  /// How much it is worth to the machine; the highest urgency of the merged pushes.
   public var urgency: Urgency
   /// When the payload came, boot clock.
   public var arrivedAt: Instant
-  /// It is delivered not before this instant, boot clock: a refresh that delivered it failed for a time.
+  /// The earliest delivery, boot clock: later after a refresh that could not deliver it.
   public var earliest: Instant
   /// How many refreshes have delivered it.
   public var attempts: Int32 = 0
   /// How many older payloads it has replaced.
   public var merged: Int32 = 0
 
-  /// Makes one that has just come; `now` is the boot clock's time.
+  /// Makes a push that has just come; `now` is the boot clock's time.
   public init(id: PushID, payload: String, contentID: String?, urgency: Urgency, at now: Instant) {
     self.id = id
     self.payload = payload
@@ -66,14 +66,14 @@ public struct Push: Hashable, Sendable {
     earliest = now
   }
 
-  /// The push with its instants changed, as the store does after a reboot.
+  /// The push with its instants changed, as the store changes them after a reboot.
   public func moved(_ change: (Instant) -> Instant) -> Push {
     var push = self
     (push.arrivedAt, push.earliest) = (change(arrivedAt), change(earliest))
     return push
   }
 
-  /// Whether a newer push replaces this one: both have the same content id or, without ids, the same payload.
+  /// Whether a newer push replaces this push: both have the same content id or, without ids, the same payload.
   func isReplaced(by newer: Push) -> Bool {
     contentID == newer.contentID && (contentID != nil || payload == newer.payload)
   }
@@ -119,7 +119,7 @@ public struct DroppedPush: Hashable, Sendable {
   /// How many older payloads it had replaced.
   public var merged: Int32
 
-  /// Makes a record of its parts.
+  /// Makes a record from its parts.
   public init(id: PushID, app: AppID, contentID: String?, arrivedAt: Instant, droppedAt: Instant, merged: Int32) {
     self.id = id
     self.app = app
@@ -137,7 +137,7 @@ public struct DeliveredPush: Hashable, Sendable {
   /// How many older payloads it had replaced.
   public var merged: Int32
 
-  /// Makes it of its parts.
+  /// Makes a delivered push from its parts.
   public init(contentID: String?, merged: Int32) {
     self.contentID = contentID
     self.merged = merged

@@ -1,37 +1,37 @@
-// Pushes: which of them wakes the app next, and when.
+// Pushes: which push wakes the app next, and when.
 
 extension Engine {
-  /// How many pushes an app may have: those that wait, and the one that a running refresh delivers.
+  /// How many pushes an app may have: the waiting pushes, and the push that a running refresh delivers.
   ///
-  /// The delivered one counts, because it waits again if its refresh is cut short.
+  /// The delivered push counts, because it waits again if its refresh is cut short.
   public static let mostPushes = 64
 
-  /// The pushes of an app, in the order of their delivery; that of a running refresh among them.
+  /// The pushes of an app, in order of delivery, including the push of a running refresh.
   public func pushes(of id: AppID) -> [Push] { apps[id]?.pushes ?? [] }
 
-  /// The push that a running refresh delivers; nil without one, or for an unknown refresh.
+  /// The push that a running refresh delivers; nil if it delivers none, or is unknown.
   public func push(deliveredBy refresh: RefreshID) -> Push? {
     guard let id = running[refresh], let app = apps[id], let push = app.refreshing?.started.push else { return nil }
     return app.pushes.first { $0.id == push }
   }
 
-  /// When the limit lets one more push wake the app, boot clock: the past when it does now.
+  /// When the limit lets one more push wake the app, boot clock; the past if it does now.
   public func pushLimitFreeAt(for id: AppID) -> Instant? { apps[id].flatMap(\.pushLimitFreeAt) }
 
-  /// How many pushes have woken the app in the time that the limit looks at.
+  /// How many pushes have woken the app within the span of the limit.
   public func pushesUsed(by id: AppID, at now: Instant) -> Int {
     guard let app = apps[id], let limit = app.policy?.pushLimit else { return 0 }
     return app.state.pushedAt.count { $0 + limit.span > now }
   }
 
-  /// Whether the bridge may be connected to its sources: the network is what the configuration asks for, and stays.
+  /// Whether the bridge may connect to its sources: the network meets the configuration, and the machine stays awake.
   public var mayBridge: Bool {
     var constraints = Constraints()
     constraints.network = limits.pushNetwork
     return !isSuspending && isNetworkMet(constraints)
   }
 
-  /// Receives a push, and merges it into a waiting one that it replaces.
+  /// Receives a push, and merges it into a waiting push that it replaces.
   mutating func receive(_ push: Push, for id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.pushes.contains(where: { $0.id == push.id }) else { return }
     touch(id, &turn)
@@ -40,8 +40,7 @@ extension Engine {
     tidy(id, &turn)
   }
 
-  /// Merges and drops waiting pushes: new ones, ones of a refresh that was cut short, and ones that the previous daemon
-  /// saved last.
+  /// Merges and drops waiting pushes: after a new push, a refresh that was cut short, or a start of the daemon.
   private mutating func tidy(_ id: AppID, _ turn: inout Turn) {
     while let (older, newer) = apps[id]?.pushesToMerge { merge(newer, into: older, of: id, &turn) }
     while let app = apps[id], app.pushes.count > Self.mostPushes, let oldest = app.waitingPushes.first {
@@ -49,12 +48,12 @@ extension Engine {
     }
   }
 
-  /// Tidies the pushes of all apps, those that are not configured among them.
+  /// Tidies the pushes of all apps, also of apps that are not configured.
   mutating func tidyPushes(_ turn: inout Turn) {
     for id in apps.ids where apps[id]?.pushes.isEmpty == false { tidy(id, &turn) }
   }
 
-  /// Merges a newer push into the older one that it replaces; neither is delivered, so the limit counts the merged one.
+  /// Merges a newer push into an older push; neither is delivered, so the limit counts the merged push.
   private mutating func merge(_ newer: Push, into older: Push, of id: AppID, _ turn: inout Turn) {
     guard let index = apps[id]?.pushes.firstIndex(where: { $0.id == older.id }) else { return }
     var kept = older
@@ -87,7 +86,7 @@ extension Engine {
 
   // MARK: - The next one
 
-  /// The push that wakes the app next, and when it may, boot clock; nil when none does by time alone.
+  /// The push that wakes the app next, and when, boot clock; nil if none does by time alone.
   func nextPush(of app: App, at now: Instant) -> (push: Push, earliest: Instant)? {
     guard !app.isShut else { return nil }
     var next: (push: Push, earliest: Instant)?
@@ -116,7 +115,7 @@ extension Engine {
     return isNetworkMet(constraints)
   }
 
-  /// The undelivered pushes of an app and their waits, as of an instant, boot clock.
+  /// The undelivered pushes of an app and their waits at an instant, boot clock.
   public func waitingPushes(of id: AppID, at now: Instant) -> [WaitingPush] {
     apps[id].map { $0.pushes.isEmpty ? [] : waitingPushes(of: $0, at: now) } ?? []
   }
@@ -146,7 +145,7 @@ extension Engine {
 
   // MARK: - Delivery
 
-  /// Counts an attempt to deliver a push; only the first one counts for the limit.
+  /// Counts an attempt to deliver a push; only the first attempt counts for the limit.
   mutating func countAttempt(_ push: Push, of id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], let limit = app.policy?.pushLimit,
       let index = app.pushes.firstIndex(where: { $0.id == push.id })
@@ -157,9 +156,9 @@ extension Engine {
     set(delivered, at: index, of: id, &turn)
   }
 
-  /// When to deliver a push again; nil when the app has it.
+  /// When to deliver a push again; nil if it is delivered.
   ///
-  /// A refresh that the user stopped, or that could not start, has not delivered its push.
+  /// A refresh that the user stopped, or whose tasks could not start, has not delivered its push.
   func retryOfPush(
     _ id: AppID, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
   ) -> Instant? {
@@ -170,7 +169,7 @@ extension Engine {
     return now + Self.retryWait(after: attempts, of: id, spread)
   }
 
-  /// Resolves the push of a refresh: it was delivered, or it is delivered again later.
+  /// Resolves the push of a refresh: it is delivered, or waits for another delivery.
   mutating func resolvePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> DeliveredPush? {
     guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
     var push = app.pushes[index]
@@ -185,9 +184,9 @@ extension Engine {
     return delivered
   }
 
-  /// When to deliver again the push that the previous daemon was delivering when it ended.
+  /// When to deliver again the push that the previous daemon was delivering at its end.
   ///
-  /// At once the first time; later ones wait as retries do: it may be what brought the daemon down.
+  /// The first retry is due at once. Later retries wait for the back-off, because the push may have crashed the daemon.
   func retryOfLostPush(_ id: AppID, _ started: Started, at now: Instant) -> Instant {
     let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 0
     return attempts < 2 ? now : now + Self.retryWait(after: attempts, of: id, spread)
@@ -205,7 +204,7 @@ extension App {
     return pushes.filter { $0.id != delivered }
   }
 
-  /// Two waiting pushes with the same subject, the later of which makes the other one worthless; nil if there are none.
+  /// Two waiting pushes, the later of which replaces the other; nil if there are none.
   var pushesToMerge: (older: Push, newer: Push)? {
     let waiting = waitingPushes
     for (index, newer) in waiting.enumerated() {
@@ -214,19 +213,19 @@ extension App {
     return nil
   }
 
-  /// Whether a change of the conditions may change which push wakes it next.
+  /// Whether a change of the conditions may change which push is next.
   var pushesFollowConditions: Bool { pushes.contains { $0.urgency != .high } }
 
-  /// Whether no push may wake it: the user has ended it, and no process of it has shown up since.
+  /// Whether no push may wake the app: the user has ended it, and none of its processes has attached since.
   var isShut: Bool { state.isTerminated && !isAttached }
 
-  /// When the limit lets one more push wake it, boot clock; nil when it has no end to wait for.
+  /// When the limit lets one more push wake the app, boot clock; nil if it lets one now.
   var pushLimitFreeAt: Instant? {
     guard let limit = policy?.pushLimit, state.pushedAt.count >= limit.burst else { return nil }
     return state.pushedAt[state.pushedAt.count - limit.burst] + limit.span
   }
 
-  /// When a push may wake it, boot clock.
+  /// The earliest time at which a push may wake the app, boot clock.
   func earliest(of push: Push) -> Instant {
     guard push.attempts == 0, let pushLimitFreeAt else { return push.earliest }
     return max(push.earliest, pushLimitFreeAt)
@@ -234,7 +233,7 @@ extension App {
 }
 
 extension TaskRecord {
-  /// Whether nothing of it ran.
+  /// Whether nothing of the task ran.
   fileprivate var isUnstarted: Bool {
     switch outcome {
     case .failed(.spawn), .failed(.notRun): true

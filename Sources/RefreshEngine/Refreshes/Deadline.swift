@@ -8,16 +8,16 @@ struct Deadline: Hashable, Sendable {
   /// How long the refresh may take.
   private let span: Duration
 
-  /// The deadline of a refresh that starts at an instant.
+  /// Makes the deadline of a refresh that starts at an instant.
   init(from start: Instant, policy: Policy) { (at, span) = (start + policy.deadline, policy.deadline) }
 
-  /// Whether there is time for a warning before it.
+  /// Whether the refresh is long enough for a warning.
   var isWarned: Bool { span > Self.warningLead }
 
-  /// Counts the whole deadline from an instant, at which the processes start.
+  /// Restarts the whole deadline at an instant, when the processes start.
   mutating func restart(at now: Instant) { at = now + span }
 
-  /// Brings the deadline forward, to the time of a warning from now.
+  /// Brings the deadline forward to the lead of a warning from now.
   mutating func bringForward(at now: Instant) { at = min(at, now + Self.warningLead) }
 
   /// When the app is warned, boot clock.
@@ -25,6 +25,6 @@ struct Deadline: Hashable, Sendable {
 
   /// Postpones a deadline that is near or past, for a refresh that survived its daemon.
   ///
-  /// A task that ended in time while no daemon ran is reported a moment later; its deadline must not pass before that.
+  /// The launcher reports a task that ended without a daemon a moment later; the deadline must not pass before that.
   mutating func postpone(for now: Instant) { at = max(at, now + Self.warningLead) }
 }

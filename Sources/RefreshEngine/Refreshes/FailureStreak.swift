@@ -1,10 +1,10 @@
-// Failures in a row: the daemon reports a failing app once, until a refresh of it does not fail.
+// Failures in a row: the daemon reports a failing app once for each streak.
 
-/// The refreshes of an app that have failed one after the other.
+/// The streak of an app: its refreshes that have failed one after the other.
 ///
 /// Unlike ``AppState/failures``, it counts every failure, whether a retry is worth it or not.
 public struct FailureStreak: Hashable, Sendable {
-  /// How many they are, 1 or more.
+  /// The number of refreshes, 1 or more.
   public var count: Int32
   /// Whether the daemon has reported that the app is failing.
   public var isReported = false
@@ -13,20 +13,20 @@ public struct FailureStreak: Hashable, Sendable {
   public init(count: Int32) { self.count = count }
 }
 
-/// The end of a refresh, for those to whom the daemon reports it: the commands of the app's file, its ping, its owner.
+/// The end of a refresh, for its reports: to the commands of the app's file, its ping and its owner.
 public struct EndReport: Hashable, Sendable {
   /// The refresh.
   public var record: RefreshRecord
-  /// How many refreshes have failed in a row: with this one if it has failed, else before it.
+  /// How many refreshes have failed in a row, including this refresh if it failed.
   public var failures: Int32
-  /// Whether this failure makes the app a failing one, by ``Policy/failuresBeforeNotice``.
+  /// Whether this failure makes the app a failing app, by ``Policy/failuresBeforeNotice``.
   public var isFailing: Bool
 }
 
 extension Engine {
-  /// Counts a refresh that has ended, and has it reported where somebody waits for that.
+  /// Counts the end of a refresh, and has it reported if the file asks for that or the app is failing.
   ///
-  /// A refresh that was stopped is neither a success nor a failure.
+  /// A stopped refresh counts as neither success nor failure, unless its deadline stopped it.
   mutating func noteEnd(_ record: RefreshRecord, _ turn: inout Turn) {
     let id = record.app
     guard let policy = apps[id]?.policy, !record.isUnfinished else { return }
@@ -48,7 +48,7 @@ extension Engine {
 }
 
 extension RefreshRecord {
-  /// Whether something other than its deadline stopped it, or a part of it, before its end.
+  /// Whether a stop other than the deadline ended a task.
   fileprivate var isUnfinished: Bool {
     tasks.contains { task in
       guard case .failed(.stopped(let reason)) = task.outcome else { return task.isCutShort }

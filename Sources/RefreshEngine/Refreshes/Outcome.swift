@@ -7,7 +7,7 @@ public enum Outcome: Hashable, Sendable {
   /// It did not do its work.
   case failed(Cause)
 
-  /// An outcome without its cause, by its word on disk, in the journal and between the programs.
+  /// An outcome without its cause, named as on disk, in the journal and between the programs.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// New data.
     case newData = "new-data"
@@ -47,26 +47,26 @@ public enum Outcome: Hashable, Sendable {
 public enum Cause: Hashable, Sendable {
   /// The command ended with this exit code.
   case exit(Int32)
-  /// The command ended with its `retry_exit` code: worth a retry.
+  /// The command ended with its `retry_exit` code, and is worth a retry.
   case temporary(Int32)
-  /// The command was ended by this signal, which refreshd did not send.
+  /// A signal, which refreshd did not send, ended the command.
   case signal(Int32)
-  /// The command could not be started; why, in one sentence.
+  /// The command could not be started; the reason in one sentence.
   indirect case spawn(String)
-  /// The task reported failure itself; what it said, if anything.
+  /// The task itself reported failure; its message, if any.
   indirect case reported(String)
-  /// The task was not run, because the task of this name, which it comes after, failed.
+  /// The task was not run, because a task before it failed; the name of the failed task.
   indirect case notRun(after: String)
-  /// refreshd ended it, or did not come to start it, for this reason.
+  /// refreshd ended the task, or never started it, for this reason.
   case stopped(StopReason)
-  /// The daemon went down in the middle of it.
+  /// The daemon crashed while the task ran.
   case daemonCrashed
-  /// The app's process that had attached went away in the middle of it.
+  /// The attached process of the app went away during the refresh.
   case lostClient
-  /// It was killed because memory ran out: its own bound, or the machine's.
+  /// The task was killed because memory ran out: its own bound, or the machine's.
   case outOfMemory
 
-  /// A cause without what comes with it, by its word on disk.
+  /// A cause without its details, named as on disk.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// The command ended with an exit code.
     case exit
@@ -76,7 +76,7 @@ public enum Cause: Hashable, Sendable {
     case signal
     /// The command could not be started.
     case spawn
-    /// The task reported failure itself.
+    /// The task itself reported failure.
     case reported
     /// The task was not run.
     case notRun = "not-run"
@@ -90,7 +90,7 @@ public enum Cause: Hashable, Sendable {
     case outOfMemory = "out-of-memory"
   }
 
-  /// The cause without what comes with it.
+  /// The cause without its details.
   public var kind: Kind {
     switch self {
     case .exit: .exit
@@ -130,7 +130,7 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
 extension Outcome {
   /// The outcome of a group of tasks: any new data, else the first failure, else no data.
   ///
-  /// A task that was not run counts only if no task failed, whatever their order in the file.
+  /// A task that was not run counts only if no task failed, in any order of the file.
   public static func ofGroup(_ outcomes: some Sequence<Outcome>) -> Outcome {
     var failure: Outcome?
     var notRun: Outcome?

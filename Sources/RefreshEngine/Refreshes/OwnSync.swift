@@ -1,11 +1,11 @@
 // A sync that an app made by itself, outside of any refresh.
 
 extension Engine {
-  /// Counts a sync of the app's own as a refresh: for the age of the data, the floor, the history and what is learnt.
+  /// Counts a sync by the app itself as a refresh: for the age of the data, the interval, the history and the learners.
   ///
-  /// It is no opening and costs nothing. A refresh by time, a retry and the refresh of an opening or a change that
-  /// wait are done with it; what a person, a push or a session of transfers asked for is not, and neither is a skip. A refresh that is
-  /// running goes on: it does not make the data older again, and nothing is learnt from its outcome.
+  /// It is no opening and costs nothing. The sync also satisfies due interval, retry, opening and change refreshes. Manual,
+  /// push and transfer requests remain, and so does a skip. A running refresh goes on; it does not make the data older
+  /// again, and its outcome teaches nothing.
   mutating func noteOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil else { return }
     let record = RefreshRecord(

@@ -1,8 +1,8 @@
-/// The attached processes of one app, and which of them performs its next refresh.
+/// The attached processes of one app, which perform its refreshes in turn.
 public struct Performers: Hashable, Sendable {
   /// The leases of the attached processes, in order of attaching.
   public private(set) var leases: [LeaseID] = []
-  /// The processes that neither completed nor left a refresh when they had to.
+  /// The late processes: they neither completed a refresh nor left it in time.
   private var late: Set<LeaseID> = []
 
   /// Makes an app without attached processes.
@@ -17,14 +17,14 @@ public struct Performers: Hashable, Sendable {
     late.remove(lease)
   }
 
-  /// The process that performs the next refresh: the first to attach of those that are allowed and not late.
+  /// The process for the next refresh: the first to attach that is allowed and not late.
   public func next(where isAllowed: (LeaseID) -> Bool = { _ in true }) -> LeaseID? {
     leases.first { !late.contains($0) && isAllowed($0) }
   }
 
-  /// Notes that a process did not end a refresh when it had to: it gets no other one until it answers.
+  /// Notes that a process did not end a refresh in time: it gets no other refresh until it answers.
   public mutating func setLate(_ lease: LeaseID) { late.insert(lease) }
 
-  /// Notes that a process that was late has answered after all.
+  /// Notes that a late process has answered.
   public mutating func setAnswered(_ lease: LeaseID) { late.remove(lease) }
 }

@@ -8,26 +8,26 @@ public struct RefreshRecord: Hashable, Sendable {
   public var trigger: Trigger
   /// When it started, boot clock.
   public var startedAt: Instant
-  /// When its last process ended, boot clock; when the daemon came back, for one that it lost.
+  /// When its last process ended, boot clock; for a refresh that the daemon lost, when the daemon came back.
   public var endedAt: Instant
   /// The outcome of the group: any new data, else the first failure, else no data.
   public var outcome: Outcome
   /// Why refreshd ended it, if it did.
   public var stopReason: StopReason?
-  /// Completions that came after the first for a task, which count for nothing.
+  /// The completions after the first of each task, which are ignored.
   public var extraCompletions: Int
-  /// The tasks, in the order of the file; empty for a refresh that the daemon lost, and for a sync of the app's own.
+  /// The tasks, in the order of the file; empty for a lost refresh, and for a sync by the app itself.
   public var tasks: [TaskRecord]
   /// The push that it delivered; nil when it delivered none.
   public var push: DeliveredPush?
 
-  /// The bytes that all tasks sent and received over the network; nil when they were not counted.
+  /// The bytes that all tasks sent and received over the network; nil if they were not counted.
   public var bytes: Int64? {
     let counted = tasks.compactMap(\.bytes)
     return counted.isEmpty ? nil : counted.reduce(0, +)
   }
 
-  /// Makes a record of its parts.
+  /// Makes a record from its parts.
   public init(
     id: RefreshID, app: AppID, trigger: Trigger, startedAt: Instant, endedAt: Instant, outcome: Outcome,
     stopReason: StopReason? = nil, extraCompletions: Int = 0, tasks: [TaskRecord] = []
@@ -44,7 +44,7 @@ public struct RefreshRecord: Hashable, Sendable {
   }
 }
 
-/// The end of one task, for those who wait for it and not for the whole refresh.
+/// The end of one task, for a caller that waits for the task and not for the whole refresh.
 public struct EndedTask: Hashable, Sendable {
   /// The refresh.
   public var refresh: RefreshID
@@ -53,7 +53,7 @@ public struct EndedTask: Hashable, Sendable {
   /// The result.
   public var record: TaskRecord
 
-  /// Makes it of its parts.
+  /// Makes an ended task from its parts.
   public init(_ refresh: RefreshID, of app: AppID, _ record: TaskRecord) {
     (self.refresh, self.app, self.record) = (refresh, app, record)
   }
@@ -63,28 +63,28 @@ public struct EndedTask: Hashable, Sendable {
 public struct TaskRecord: Hashable, Sendable {
   /// The task's name in the app's file.
   public var name: String
-  /// From the task's start to its end; zero for one that was not run.
+  /// From the task's start to its end; zero for a task that was not run.
   @PackedDuration public var duration: Duration
   /// User and system time of the task's processes, as `wait4(2)` counts them.
   @PackedDuration public var cpu: Duration
-  /// The last line that it printed, or what it said when it completed; empty if nothing.
+  /// The last line that the task printed, or the message of its completion; empty if none.
   ///
-  /// Of one that was stopped for a lost constraint, ``lostConstraint``.
+  /// For a task that a lost constraint stopped, ``lostConstraint``.
   public var message: String
-  /// The bytes that its processes sent and received over the network; nil when they were not counted.
+  /// The bytes that its processes sent and received over the network; nil if they were not counted.
   public var bytes: Int64?
   /// How it ended.
   public var outcome: Outcome
 
-  /// The first word of ``lostConstraint``, which a daemon before it did not write.
+  /// The first word of ``lostConstraint``, which earlier daemons did not write.
   static let lacking = "needed "
 
-  /// The condition that it needed, and the one that it had, when a lost constraint stopped it; nil for another outcome.
+  /// The needed and the present condition, for a task that a lost constraint stopped; nil otherwise.
   public var lostConstraint: String? {
     outcome == .failed(.stopped(.constraintLost)) && message.hasPrefix(Self.lacking) ? message : nil
   }
 
-  /// Makes a record of its parts.
+  /// Makes a record from its parts.
   public init(
     name: String, outcome: Outcome, duration: Duration, cpu: Duration, message: String, bytes: Int64? = nil
   ) {

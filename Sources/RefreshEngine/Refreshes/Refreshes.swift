@@ -1,7 +1,7 @@
-// Refreshes on their way to their end.
+// Running refreshes, from the start to the end.
 
 extension Engine {
-  /// Takes every step of the app's refresh that is overdue.
+  /// Takes every overdue step of the app's refresh.
   mutating func advance(_ id: AppID, _ turn: inout Turn) {
     guard var refreshing = apps[id]?.refreshing else { return }
     while let effect = refreshing.advance(app: id, at: turn.now) {
@@ -11,7 +11,7 @@ extension Engine {
     if refreshing.isStuck { giveUpSlot(refreshing) }
   }
 
-  /// Starts the deadline of a refresh whose start is performed now; stops it if a hold has come up while the start was
+  /// Starts the deadline of a refresh whose start is performed; stops the refresh if a hold came up while the start was
   /// being saved.
   mutating func startClock(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let id = running[refresh], let app = apps[id], var refreshing = app.refreshing,
@@ -26,15 +26,15 @@ extension Engine {
     let saved = refreshing.started
     refreshing.startClock(at: turn.now)
     apps[id]?.refreshing = refreshing
-    // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real one.
+    // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real start.
     guard refreshing.started != saved else { return }
     apps[id]?.state.lastStart = turn.now
     turn.decision.changed.insert(id)
   }
 
-  /// Asks the app's refresh to end, if one runs.
+  /// Asks the app's running refresh to end, if there is one.
   ///
-  /// - Parameter detail: what it needed and had, for a lost constraint.
+  /// - Parameter detail: the needed and the present condition, for a lost constraint.
   mutating func stop(_ id: AppID, _ reason: StopReason, because detail: String = "", _ turn: inout Turn) {
     guard var refreshing = apps[id]?.refreshing else { return }
     guard refreshing.stopReason == nil else { return }
@@ -42,14 +42,14 @@ extension Engine {
     keepOrEnd(id, refreshing, effect, &turn)
   }
 
-  /// Lets a running refresh expire; does nothing for one that has ended or is asked to end.
+  /// Lets a running refresh expire, unless it has ended or is asked to end.
   mutating func expire(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let id = running[refresh], var refreshing = apps[id]?.refreshing, refreshing.stopReason == nil else { return }
     let effect = refreshing.expire(app: id, at: turn.now)
     keepOrEnd(id, refreshing, effect, &turn)
   }
 
-  /// Keeps a refresh that was asked to end, or ends it if nothing of it runs.
+  /// Keeps a refresh that was asked to end, or ends it if none of its tasks runs.
   mutating func keepOrEnd(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
     touch(id, &turn)
     apps[id]?.refreshing = refreshing
@@ -57,12 +57,12 @@ extension Engine {
     if refreshing.isDone { end(id, refreshing, &turn) }
   }
 
-  /// Stops everything, in order of id, for good, but for what is left to the daemon after this one.
+  /// Stops everything for good, in order of id, except the refreshes left to the next daemon.
   mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
     isStopping = true
     turn.decision.learned.formUnion(opened)
     opened = []
-    // A signal outlives the daemon, a lease and what desktops show do not.
+    // A signal outlives the daemon; a lease and the presence on desktops do not.
     for index in apps.indexes where apps[index].isOpen && !apps[index].state.isForeground {
       apps[index].isOpen = false
       turn.decision.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
@@ -74,7 +74,7 @@ extension Engine {
     }
   }
 
-  /// Applies the end of a task, and starts the tasks that waited for nothing else.
+  /// Applies the end of a task, and starts the tasks that waited only for it.
   mutating func endTask(_ refresh: RefreshID, _ task: Int, _ end: TaskEnd, _ turn: inout Turn) {
     guard let id = running[refresh] else { return }
     let now = turn.now
@@ -100,14 +100,14 @@ extension Engine {
     }
   }
 
-  /// Gives a refresh whose last task has ended its outcome.
+  /// Gives a refresh its outcome after its last task.
   mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
     var record = refreshing.record(of: id, at: turn.now)
     freeSlot(refreshing)
     apps[id]?.refreshing = nil
     if apps[id]?.isAttached == true { noteOwnWrites(of: id, at: turn.now) }
     let freshBefore = apps[id]?.state.freshAt
-    // The app may have made a sync by itself meanwhile.
+    // The app may have synced by itself meanwhile.
     if record.outcome.isFresh { apps[id]?.state.freshAt = max(record.startedAt, freshBefore ?? record.startedAt) }
     // A refresh that shutdown, a lost constraint or sleep stopped runs again; no failure is counted.
     let isCutShort = record.tasks.contains(where: \.isCutShort)

@@ -16,34 +16,34 @@
 /// From any stage it ends when the last of its tasks has ended. It stays started until the driver of the engine has
 /// performed the start, if it reports that; a refresh that is stopped before ends at once, because nothing runs.
 struct Refreshing: Hashable, Sendable {
-  /// How far the refresh is on its way to its end.
+  /// The stages of a refresh.
   enum Stage: Hashable, Sendable {
-    /// Its start is not performed yet, so its time does not run.
+    /// Its start is not performed yet, so its deadline does not run.
     case started
-    /// Its time is not up.
+    /// Its deadline is not near.
     case running
-    /// It was told that its time is nearly up.
+    /// It was warned that its deadline is near.
     case warned
-    /// It was asked to end, or killed, and its processes are not all gone yet.
+    /// It was asked to end, or killed, and some of its processes remain.
     case ending(StopReason, TerminationSequence)
   }
 
-  /// The start, as it was saved; its instant is that of ``startClock(at:)`` if it waited for the disk.
+  /// The saved start; its instant is set by ``startClock(at:)`` if the start waited for the disk.
   private(set) var started: Started
   /// When it is asked to end.
   private(set) var deadline: Deadline
-  /// How long it may take to end when asked.
+  /// How long it may take to end after SIGTERM.
   let grace: Duration
   /// The user whose slot it takes.
   let owner: UInt32
   private(set) var stage: Stage
-  /// The tasks, and how far each has come.
+  /// The tasks and their progress.
   private(set) var tasks: TaskChain
-  /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
+  /// The stop before the machine sleeps; nil while it does not go to sleep.
   private var sleep: SleepStop?
-  /// The stop for a lost constraint; nil while none is lost.
+  /// The stop for a lost constraint; nil while no constraint is lost.
   private var loss: LossStop?
-  /// The condition that it needed, and the one that it had, when a lost constraint stopped it; else empty.
+  /// The needed and the present condition, if a lost constraint stopped it; else empty.
   private var stopDetail = ""
   /// Whether a person has let it expire.
   private var isExpired = false
@@ -67,10 +67,10 @@ struct Refreshing: Hashable, Sendable {
     tasks = TaskChain(policy.tasks, survivors: survivors, startedAt: started.at)
   }
 
-  /// A start that was saved within this time counts from the decision, so that it need not be saved again.
+  /// A start that was saved within this time counts from the decision, so that it is not saved again.
   private static let shortWait = Duration.seconds(1)
 
-  /// Its start is performed now, and it has its whole deadline from now on.
+  /// Notes that the start is performed now: the whole deadline begins.
   mutating func startClock(at now: Instant) {
     guard stage == .started else { return }
     deadline.restart(at: now)
@@ -82,7 +82,7 @@ struct Refreshing: Hashable, Sendable {
   /// Whether its processes outlived SIGKILL, so that it holds no slot any more.
   var isStuck: Bool { if case .ending(_, let sequence) = stage { sequence.isGivenUp } else { false } }
 
-  /// Why the daemon ends it, if it does.
+  /// The reason for which the daemon ends it, if it does.
   var stopReason: StopReason? {
     switch stage {
     case .started, .running, .warned: nil
@@ -90,7 +90,7 @@ struct Refreshing: Hashable, Sendable {
     }
   }
 
-  /// When the stage ends by time, if it does.
+  /// When time ends the stage, boot clock; nil if it does not.
   var wake: Instant? {
     switch stage {
     case .started: nil
@@ -100,14 +100,14 @@ struct Refreshing: Hashable, Sendable {
     }
   }
 
-  /// When it is asked to end if no constraint is lost.
+  /// When it is asked to end, unless a constraint is lost.
   private var endsAt: Instant { min(deadline.at, sleep?.stopAt ?? deadline.at) }
 
   var isDone: Bool { tasks.isDone }
 
-  /// Goes on to the stage that is due, one step for every call; nil when none is.
+  /// Advances to the due stage, one step a call; nil if none is due.
   ///
-  /// A refresh that slept past its deadline still has its grace, counted from now.
+  /// A refresh that slept past its deadline still has its grace from now.
   mutating func advance(app: AppID, at now: Instant) -> Effect? {
     guard let wake, wake <= now else { return nil }
     switch stage {
@@ -116,7 +116,7 @@ struct Refreshing: Hashable, Sendable {
       stage = .warned
       return .warn(started.id, app, deadline: deadline.at)
     case .running, .warned:
-      // The machine may have slept over more than one of them: the first counts.
+      // The machine may have slept over both stops: the earlier counts.
       if let loss, loss.stopAt <= endsAt { return stop(.constraintLost, because: loss.detail, app: app, at: now) }
       return stop(deadline.at <= now ? .deadline : .sleep, app: app, at: now)
     case .ending(let reason, var sequence):
@@ -144,11 +144,11 @@ struct Refreshing: Hashable, Sendable {
     return hasBegun ? .terminate(started.id, app, reason) : nil
   }
 
-  /// Warns it that a constraint is not met any more, and stops it after the time that is left before a deadline, too.
+  /// Warns it that a constraint is lost, and stops it after the lead of a warning.
   ///
-  /// It is stopped at once if there is no warning before its deadline either.
+  /// Stops it at once if its deadline has no warning either.
   ///
-  /// - Parameter detail: the condition that it needs, and the one that it has.
+  /// - Parameter detail: the needed and the present condition.
   mutating func lose(_ detail: String, app: AppID, at now: Instant) -> Effect? {
     guard stopReason == nil, loss == nil else { return nil }
     guard stage != .started, deadline.isWarned else { return stop(.constraintLost, because: detail, app: app, at: now) }
@@ -159,9 +159,9 @@ struct Refreshing: Hashable, Sendable {
     return .warn(started.id, app, deadline: stopAt)
   }
 
-  /// Ends it as its deadline would, on a person's word: warned now and stopped 5 s later.
+  /// Ends it as its deadline would, at a person's request: warns it now, and stops it 5 s later.
   ///
-  /// It is stopped at once if it has not begun, was warned already, or has no warning before its deadline.
+  /// Stops it at once if it has not begun, was warned already, or has no warning before its deadline.
   mutating func expire(app: AppID, at now: Instant) -> Effect? {
     isExpired = true
     guard stage == .running else { return stop(.deadline, app: app, at: now) }
@@ -170,14 +170,14 @@ struct Refreshing: Hashable, Sendable {
     return .warn(started.id, app, deadline: deadline.at)
   }
 
-  /// Has it go on: its constraints are met again.
+  /// Lets it go on, because its constraints are met again.
   mutating func regain(at now: Instant) {
     guard stage == .warned, loss != nil else { return }
     loss = nil
     if sleep == nil, now < deadline.warnsAt { stage = .running }
   }
 
-  /// Warns the refresh before the machine sleeps, and stops it in time: at half of the time that is left.
+  /// Warns it before the machine sleeps, and stops it a grace before that; after half of the time left if that is short.
   mutating func sleep(at end: Instant, app: AppID, from now: Instant) -> Effect? {
     sleep = SleepStop(stopAt: end - min(grace, now.duration(to: end).part(of: 2)), killAt: end)
     switch stage {
@@ -194,30 +194,30 @@ struct Refreshing: Hashable, Sendable {
     }
   }
 
-  /// Has it go on: the machine is awake.
+  /// Lets it go on, because the machine is awake.
   mutating func stayAwake() { sleep = nil }
 
-  /// Takes a task's own word for how it went.
+  /// Applies a task's own report of its outcome.
   mutating func complete(task: Int, _ outcome: Outcome, message: String) {
     tasks.complete(task, outcome, message: message, isStopped: stopReason != nil)
   }
 
-  /// Ends a task: all its processes are gone; returns its result, or nil if it did not run.
+  /// Ends a task whose processes are all gone; returns its result, or nil if it did not run.
   mutating func end(task: Int, _ end: TaskEnd, at now: Instant) -> TaskRecord? {
     tasks.end(task, end, stoppedFor: stopReason, stopMessage, at: now)
   }
 
-  /// The message of a task that a stop has ended, from its own.
+  /// The message for a task that a stop ended, from the task's own message.
   private func stopMessage(_ said: String) -> String {
     let message = stopDetail.isEmpty ? said : stopDetail
     guard isExpired, stopReason == .deadline else { return message }
     return message.isEmpty ? "expired on request" : "expired on request: \(message)"
   }
 
-  /// Starts the tasks whose turn has come, and gives them.
+  /// Starts the tasks whose turn has come, and returns them.
   mutating func startNext(at now: Instant) -> [Int] { tasks.startNext(at: now) }
 
-  /// The line for the history, when all tasks have ended.
+  /// The record for the history, after the last task.
   func record(of app: AppID, at now: Instant) -> RefreshRecord {
     let records = tasks.records
     // The deadline may have passed while no daemon ran.
@@ -230,7 +230,7 @@ struct Refreshing: Hashable, Sendable {
   }
 }
 
-// Stops that come before the deadline of a refresh, and of which it is warned, too.
+// Stops before the deadline of a refresh, which also come with a warning.
 
 /// The stop before the machine sleeps.
 struct SleepStop: Hashable, Sendable {
@@ -240,10 +240,10 @@ struct SleepStop: Hashable, Sendable {
   let killAt: Instant
 }
 
-/// The stop for a constraint that is not met any more.
+/// The stop for a lost constraint.
 struct LossStop: Hashable, Sendable {
   /// When the refresh is asked to end, boot clock.
   let stopAt: Instant
-  /// The condition that it needs, and the one that it has.
+  /// The needed and the present condition.
   let detail: String
 }

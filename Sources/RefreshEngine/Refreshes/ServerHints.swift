@@ -4,15 +4,15 @@ public struct ServerHints: Hashable, Sendable {
   static let longestRetryAfter = Duration.hours(24)
   /// The longest time for which a task may promise that there is nothing newer.
   ///
-  /// Even then the app's ceiling may start a refresh earlier.
+  /// The app's ceiling may start a refresh earlier all the same.
   static let longestFreshFor = Duration.hours(24)
 
-  /// How long after its end a failed refresh is tried again at the earliest; nil when no task said.
+  /// The shortest wait after a failed refresh before its retry; nil if no task named a wait.
   public private(set) var retryAfter: Duration?
-  /// For how long after a refresh that did not fail there is nothing newer; nil when no task said.
+  /// How long after a successful refresh there is nothing newer; nil if no task promised it.
   public private(set) var freshFor: Duration?
 
-  /// Makes hints that say nothing.
+  /// Makes empty hints.
   public init() {}
 
   /// Merges a wait that one task asks for: the longest wait counts.
@@ -20,18 +20,18 @@ public struct ServerHints: Hashable, Sendable {
     retryAfter = max(retryAfter ?? .zero, min(wait, Self.longestRetryAfter))
   }
 
-  /// Merges a time of freshness that one task promises: the data that ages first counts.
+  /// Merges a time of freshness that one task promises: the shortest counts.
   public mutating func merge(freshFor span: Duration) {
     freshFor = min(freshFor ?? span, span, Self.longestFreshFor)
   }
 
   /// The freshness to merge for a task of a refresh; nil for none.
   ///
-  /// The only task of a refresh speaks for the refresh. With several tasks, `fresh_for` counts only if every task
-  /// fetches, and a missing one means zero: that task may have something new at once.
+  /// The only task of a refresh speaks for the refresh. With several tasks, `fresh_for` counts only if every task fetches.
+  /// A missing value then means zero: that task may have new data at once.
   ///
   /// - Parameters:
-  ///   - promised: what the task said, if anything.
+  ///   - promised: the promise of the task, if any.
   ///   - tasks: for each task of the refresh whether it fetches; empty for an attached process.
   public static func freshFor(_ promised: Duration?, tasks: [Bool]) -> Duration? {
     guard tasks.count > 1 else { return promised }

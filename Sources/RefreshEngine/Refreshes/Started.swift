@@ -1,4 +1,4 @@
-/// The start of a refresh: what is saved before its first process, so that a crash cannot lose it.
+/// The start of a refresh, saved before its first process, so that a crash cannot lose it.
 public struct Started: Hashable, Sendable {
   /// The refresh.
   public var id: RefreshID
@@ -6,9 +6,9 @@ public struct Started: Hashable, Sendable {
   public var trigger: Trigger
   /// When it started, boot clock.
   public var at: Instant
-  /// The session of transfers whose end it reports to the app; nil for another trigger than `transfer`.
+  /// The session of transfers whose end it reports; nil unless the trigger is `transfer`.
   public var session: String?
-  /// The push that it delivers; nil when it delivers none.
+  /// The push that it delivers; nil if it delivers none.
   public var push: PushID?
   /// Whether a person asked for it against the app's constraints.
   public var isForced = false
@@ -41,7 +41,7 @@ extension Engine {
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now
-    // A caller that waits for a refresh is not served by a refresh that only reports a session or delivers a push.
+    // A refresh that only reports a session or delivers a push does not serve a caller that waits for a refresh.
     let asked = apps[id]?.state.request?.trigger
     if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
     if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }

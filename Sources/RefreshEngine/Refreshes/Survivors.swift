@@ -1,4 +1,4 @@
-// Refreshes of the previous daemon: survivors are adopted, lost ones get their outcome.
+// Refreshes of the previous daemon: adopts survivors, and gives lost refreshes their outcome.
 
 extension Engine {
   /// Adopts a refresh of the previous daemon if any of its tasks has survived.
@@ -14,7 +14,7 @@ extension Engine {
 
   /// Gives a lost refresh of the previous daemon its one outcome, and runs the app again.
   ///
-  /// A lost retry is not tried a third time at once: it may be the cause of the crash.
+  /// A lost retry is not repeated at once: it may have caused the crash.
   private mutating func resolveLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
     apps[id]?.refreshing = nil
     let push = resolvePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)

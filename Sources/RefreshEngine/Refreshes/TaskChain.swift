@@ -1,14 +1,14 @@
-/// The tasks of one refresh: how far each has come, and which may start.
+/// The tasks of one refresh, with their progress and their order.
 struct TaskChain: Hashable, Sendable {
   /// The progress of one task.
   enum Progress: Hashable, Sendable {
-    /// It waits for the tasks that it comes after.
+    /// It waits for the tasks before it.
     case waiting
-    /// It runs and has said nothing.
+    /// It runs and has reported nothing.
     case running(since: Instant)
-    /// It said how it went, and its process still runs.
+    /// It reported its outcome, and its process still runs.
     case completed(Outcome, message: String, since: Instant)
-    /// It is gone.
+    /// Its processes have ended.
     case ended(TaskRecord)
   }
 
@@ -17,18 +17,18 @@ struct TaskChain: Hashable, Sendable {
   private(set) var progress: [Progress]
   /// Completions that came after the first for a task, or after the stop.
   private(set) var extraCompletions = 0
-  /// Whether the outcome of a task is a guess, from which nothing is to be learnt.
+  /// Whether the outcome of a task is a guess, so that nothing is learnt from it.
   private(set) var hasGuess = false
-  /// When the last of the tasks that have ended did so, boot clock.
+  /// The latest end of an ended task, boot clock.
   private(set) var lastEnd: Instant?
 
-  /// Starts the tasks that come after no other.
+  /// Starts the tasks that wait for no other.
   init(_ policies: [TaskPolicy], at now: Instant) {
     self.policies = policies
     progress = policies.map { $0.after.isEmpty ? .running(since: now) : .waiting }
   }
 
-  /// The tasks of a refresh of the previous daemon.
+  /// Makes the tasks of a refresh of the previous daemon.
   ///
   /// A first task that did not survive counts as crashed with that daemon; later tasks may not have begun.
   init(_ policies: [TaskPolicy], survivors: Set<Int>, startedAt: Instant) {
@@ -52,14 +52,14 @@ struct TaskChain: Hashable, Sendable {
     progress.compactMap { if case .ended(let record) = $0 { record } else { nil } }
   }
 
-  /// Has the running tasks count from now on: their start is performed now.
+  /// Restarts the time of the running tasks, because their start is performed now.
   mutating func restart(at now: Instant) {
     for task in policies.indices { if case .running = progress[task] { progress[task] = .running(since: now) } }
   }
 
-  /// Takes a task's own word for how it went.
+  /// Applies a task's own report of its outcome.
   ///
-  /// The first word counts, and none counts after the refresh was stopped.
+  /// Only the first report counts, and only before the refresh was stopped.
   mutating func complete(_ task: Int, _ outcome: Outcome, message: String, isStopped: Bool) {
     guard progress.indices.contains(task), progress[task] != .waiting else { return }
     guard !isStopped, case .running(let since) = progress[task] else {
@@ -69,11 +69,11 @@ struct TaskChain: Hashable, Sendable {
     progress[task] = .completed(outcome, message: message, since: since)
   }
 
-  /// Ends a task: all its processes are gone; returns its result, or nil if it did not run.
+  /// Ends a task whose processes are all gone; returns its result, or nil if it did not run.
   ///
   /// - Parameters:
-  ///   - stop: why the refresh was stopped, if it was.
-  ///   - stopMessage: the message of a task that the stop ended, from its own.
+  ///   - stop: the reason for the stop of the refresh, if any.
+  ///   - stopMessage: makes the message of a task that the stop ended, from its own.
   mutating func end(
     _ task: Int, _ end: TaskEnd, stoppedFor stop: StopReason?, _ stopMessage: (String) -> String, at now: Instant
   ) -> TaskRecord? {
@@ -102,9 +102,9 @@ struct TaskChain: Hashable, Sendable {
     return record
   }
 
-  /// Starts the tasks whose turn has come, and gives them: every task in their `after` has succeeded.
+  /// Starts the tasks whose turn has come, and returns them: every task in their `after` has succeeded.
   ///
-  /// A task after a failed one is not run, and so on along the chain; each names the failure that began it.
+  /// A task after a failed task is not run, and so on along the chain; each names the first failed task.
   mutating func startNext(at now: Instant) -> [Int] {
     var next: [Int] = []
     var hasChanged = true
@@ -124,32 +124,32 @@ struct TaskChain: Hashable, Sendable {
     return next
   }
 
-  /// Gives the waiting tasks, or all of them, the outcome of a stop.
+  /// Gives the waiting tasks, or all tasks, the outcome of a stop.
   mutating func skip(forStop reason: StopReason, all: Bool, message: String) {
     for task in policies.indices where progress[task] == .waiting || all {
       skip(task, .stopped(reason), message: message)
     }
   }
 
-  /// Gives a task that is not to be run its outcome.
+  /// Gives a task that will not run its outcome.
   private mutating func skip(_ task: Int, _ cause: Cause, message: String = "") {
     progress[task] = .ended(
       TaskRecord(name: policies[task].name, outcome: .failed(cause), duration: .zero, cpu: .zero, message: message))
   }
 }
 
-/// Whether a task that waits for others may start.
+/// Whether a waiting task may start.
 enum ChainTurn {
   /// Every task in its `after` has succeeded.
   case now
   /// A task in its `after` has not ended.
   case notYet
-  /// A task in its `after` has failed; the name is that of the failure that began it.
+  /// A task in its `after` has failed, or was not run; the name of the first failed task.
   case never(because: String)
 }
 
 extension [TaskPolicy] {
-  /// Whether a waiting task may start, as the others have come so far.
+  /// Whether a waiting task may start, by the progress of the others.
   func turn(of task: Int, _ progress: [TaskChain.Progress]) -> ChainTurn {
     var turn = ChainTurn.now
     for before in self[task].after where progress.indices.contains(before) {

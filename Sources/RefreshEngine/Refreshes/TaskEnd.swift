@@ -6,13 +6,13 @@ public struct TaskEnd: Hashable, Sendable {
     case exited(Int32)
     /// A signal ended it.
     case signalled(Int32)
-    /// It was never started; why, in one sentence.
+    /// It was never started; the reason in one sentence.
     case notStarted(String)
     /// Memory ran out.
     case outOfMemory
     /// systemd stopped the process at the deadline, while no daemon ran.
     case timedOut
-    /// The attached process that did the refresh is gone, or no longer answers.
+    /// The attached process that performed the refresh is gone, or no longer answers.
     case lostClient
   }
 
@@ -20,18 +20,18 @@ public struct TaskEnd: Hashable, Sendable {
   public var exit: Exit
   /// Whether anything was printed, on standard output or standard error.
   public var printed: Bool
-  /// Whether what is at the path of ``NewData/changed(path:)`` changed while the task ran; nil when nobody knows.
+  /// Whether the path of ``NewData/changed(path:)`` changed while the task ran; nil if unknown.
   public var changed: Bool?
   /// User and system time of the task's processes, as `wait4(2)` counts them.
   public var cpu: Duration
-  /// The last line that was printed, without its end and cut to 200 bytes; empty if nothing was.
+  /// The last printed line, without its end and cut to 200 bytes; empty if none.
   public var message: String
-  /// The bytes that the task's processes sent and received over the network; nil when they were not counted.
+  /// The bytes that the task's processes sent and received over the network; nil if they were not counted.
   public var bytes: Int64?
-  /// How long it ran, where its end is told late; nil for until now.
+  /// How long it ran, if its end is reported late; nil for until now.
   public var duration: Duration?
 
-  /// Makes an end of its parts.
+  /// Makes an end from its parts.
   public init(
     exit: Exit, printed: Bool = false, changed: Bool? = false, cpu: Duration = .zero, message: String = "",
     bytes: Int64? = nil, duration: Duration? = nil

@@ -4,12 +4,12 @@ public struct TaskPolicy: Hashable, Sendable {
   public var name: String
   /// How success is split into new data and no data.
   public var newData: NewData
-  /// The exit code that says "no data"; 100 unless the file says otherwise.
+  /// The exit code for "no data"; 100 unless the file says otherwise.
   public var noDataExit: Int32
   /// The exit code of a failure worth a retry; 75, EX_TEMPFAIL of `sysexits.h`, unless the file says otherwise.
   public var retryExit: Int32
-  /// The positions, from 0 in the app's list, of the tasks that must succeed before this one starts, without a cycle;
-  /// empty, the default, for a task that starts with the refresh.
+  /// The tasks that must succeed before this task starts, as positions from 0 in the app's list, without a cycle; empty,
+  /// the default, for a task that starts with the refresh.
   public var after: [Int] = []
 
   /// Makes a task's policy with the default exit codes.
@@ -21,14 +21,14 @@ public struct TaskPolicy: Hashable, Sendable {
   }
 }
 
-/// How the end of a task shows whether there was something new.
+/// How the end of a task tells new data from no data.
 public enum NewData: Hashable, Sendable {
-  /// By exit code: 0 is new data, `no_data_exit` is none.
+  /// By exit code: 0 is new data, `no_data_exit` is no data.
   case exit
-  /// Exit 0 is new data if anything was printed, else none.
+  /// Exit 0 is new data if the task printed anything, else no data.
   case output
-  /// Exit 0 is new data if what is at the path changed while the task ran, else none; nothing is learnt from it when
-  /// nobody could look at the path.
+  /// Exit 0 is new data if the path changed while the task ran, else no data. Nothing is learnt from it if the path could
+  /// not be read.
   case changed(path: String)
 }
 
@@ -58,7 +58,7 @@ extension TaskPolicy {
     }
   }
 
-  /// Whether the outcome "no data" is a guess, because nobody could look at the path.
+  /// Whether the outcome "no data" is a guess, because the path could not be read.
   func isGuess(_ end: TaskEnd) -> Bool {
     guard case .changed = newData, end.changed == nil else { return false }
     return judge(end) == .noData && end.exit == .exited(0)

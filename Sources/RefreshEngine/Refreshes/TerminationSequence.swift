@@ -1,18 +1,18 @@
 /// The end of running processes: SIGTERM, a grace in which they may end by themselves, then SIGKILL.
 ///
-/// A process that waits for a disk or a server that never answers does not even end after SIGKILL. After
-/// ``patience`` the owner gives up on it: the process has no claim on a slot any more.
+/// A process that waits for a silent disk or server does not end even after SIGKILL. After ``patience`` the owner gives it
+/// up: the process has no claim on a slot any more.
 ///
-/// A value without a clock: the owner calls ``begin(at:killBy:)`` and ``advance(at:)``, takes the step that each call
-/// gives, and arms a timer for ``wake``.
+/// A value without a clock: the owner calls ``begin(at:killBy:)`` and ``advance(at:)``, takes each returned step, and arms
+/// a timer for ``wake``.
 public struct TerminationSequence: Hashable, Sendable {
-  /// The next thing to do.
+  /// The next step.
   public enum Step: Hashable, Sendable {
     /// SIGTERM: ask the processes to end.
     case terminate
     /// SIGKILL: end them.
     case kill
-    /// No signal ends them: give their slot to others.
+    /// No signal ends the processes: give their slot to others.
     case giveUp
   }
 
@@ -21,7 +21,7 @@ public struct TerminationSequence: Hashable, Sendable {
   /// How long after the first SIGKILL the processes count as stuck.
   public static let patience = Duration.seconds(10)
 
-  /// How long the processes may take to end when asked.
+  /// How long the processes may take to end after SIGTERM.
   public let grace: Duration
   /// Whether SIGKILL is sent again after each further grace, until the processes are gone.
   public let killsAgain: Bool
@@ -42,9 +42,9 @@ public struct TerminationSequence: Hashable, Sendable {
     self.killsAgain = killsAgain
   }
 
-  /// Asks the processes to end, unless they were asked before.
+  /// Sends SIGTERM, unless it was sent before.
   ///
-  /// - Parameter latest: when they must be gone at the latest, boot clock, if that is before the end of the grace.
+  /// - Parameter latest: when the processes must be gone, boot clock, if that is before the end of the grace.
   @discardableResult
   public mutating func begin(at now: Instant, killBy latest: Instant? = nil) -> Step? {
     guard !isBegun else { return nil }
@@ -53,7 +53,7 @@ public struct TerminationSequence: Hashable, Sendable {
     return .terminate
   }
 
-  /// The step that is due; nil when none is.
+  /// The due step; nil if none is due.
   public mutating func advance(at now: Instant) -> Step? {
     guard let due = wake, due <= now else { return nil }
     let again = killsAgain ? now + grace : nil

@@ -1,21 +1,21 @@
 // A backlog: many apps overdue at once, spread over minutes.
 
 extension Engine {
-  /// How far apart the apps of a backlog are, on average, when the daemon starts.
+  /// The mean distance between the apps of a backlog after a start of the daemon.
   static let catchUpSpacing = Duration.seconds(1)
   /// The longest time over which a backlog is spread.
   static let catchUpSpan = Duration.minutes(5)
 
-  /// Spreads what is overdue all at once over a span that grows with its number: what was missed or cut short while
-  /// the daemon was off, what was never run, what a shorter interval makes overdue.
+  /// Spreads a backlog over a span that grows with its size: refreshes that were missed, cut short or never run, and
+  /// refreshes that a shorter interval makes overdue.
   ///
-  /// The user looks at the apps in the foreground: they do not wait.
+  /// Apps in the foreground do not wait, because the user looks at them.
   ///
   /// - Parameters:
-  ///   - isMissed: whether the machine or the daemon was off: a reload only makes an interval shorter.
-  ///   - besides: the apps that were due before a reload: they go on waiting as they did.
-  ///   - byStaleness: whether the age of the data gives the order, oldest first, and not the spread: after a resume the
-  ///     machine is alone with its backlog, after a start it may be one of a fleet.
+  ///   - isMissed: whether the machine or the daemon was off; false for a reload, which only shortens intervals.
+  ///   - besides: the apps that were due before a reload, and stay as they are.
+  ///   - byStaleness: whether the oldest data comes first, as after a resume. After a start the spread gives the order,
+  ///     because the machine may be one of a fleet.
   mutating func catchUp(_ turn: inout Turn, isMissed: Bool = true, besides: Set<AppID> = [], byStaleness: Bool = false)
   {
     let now = turn.now
@@ -26,7 +26,7 @@ extension Engine {
       }
       let due = due(app, id, at: now)
       guard let due, due.earliest <= base else { return false }
-      // A change has settled for a while already, and few apps have one.
+      // A change has waited for its settling already, and few apps have one.
       return due.trigger.isDeferrable && due.trigger != .change
     }
     guard backlog.count > 1 else { return }
@@ -45,7 +45,7 @@ extension Engine {
     }
   }
 
-  /// The apps that are due, without those whose files have mistakes: once mended, these are a backlog.
+  /// The due apps, without apps whose files have mistakes: these form a backlog once the mistakes are corrected.
   func overdueApps(at now: Instant) -> Set<AppID> {
     Set(
       apps.ids.filter { id in

@@ -1,6 +1,6 @@
-/// The apps in order of an instant each, in chunks of bounded length.
+/// Apps in order of an instant each, in chunks of bounded length.
 ///
-/// To insert or remove an app, or to find the last one before an instant, touches one chunk only.
+/// Inserting or removing an app, or finding the last before an instant, touches one chunk only.
 struct ChunkedArray {
   struct Entry: Comparable {
     var at: Instant
@@ -19,7 +19,7 @@ struct ChunkedArray {
 
   var first: Entry? { chunks.first?.first }
 
-  /// The last entry whose instant is not after another one.
+  /// The last entry at or before an instant.
   func last(notAfter instant: Instant) -> Entry? {
     let last = Entry(at: instant, index: .max)
     guard let chunk = chunk(of: last) else { return nil }
@@ -54,7 +54,7 @@ struct ChunkedArray {
     if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
   }
 
-  /// The chunk that holds an entry, or would: the last that begins before it, else the first; nil without any.
+  /// The chunk that holds an entry, or would hold it; nil if there is no chunk.
   private func chunk(of entry: Entry) -> Int? {
     guard !chunks.isEmpty else { return nil }
     return max(0, chunks.partitioningIndex { chunk in chunk.first.map { $0 > entry } ?? false } - 1)

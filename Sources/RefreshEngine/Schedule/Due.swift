@@ -1,17 +1,17 @@
-/// When the next refresh of an app may start, how long that may wait to share a wake, and what asks for it.
+/// The due time of an app's next refresh, its latest start to share a wake, and its trigger.
 struct Due: Hashable, Sendable {
   var trigger: Trigger
-  /// The first instant, boot clock.
+  /// The earliest start, boot clock.
   var earliest: Instant
-  /// The last instant by itself, boot clock; a hold may make it later.
+  /// The latest start without a hold, boot clock.
   var latest: Instant
 
-  /// A refresh that does not wait to share a wake.
+  /// Makes a refresh that does not wait to share a wake.
   init(_ trigger: Trigger, at instant: Instant) {
     (self.trigger, earliest, latest) = (trigger, instant, instant)
   }
 
-  /// Puts a due push or ended session before every other request but a manual one.
+  /// Puts a due push or ended session before every request but a manual request.
   fileprivate static func news(_ trigger: Trigger, at earliest: Instant?, before asked: Due?, _ now: Instant) -> Due? {
     guard let earliest else { return asked }
     guard var asked, asked.earliest <= max(earliest, now) else { return Due(trigger, at: earliest) }
@@ -22,15 +22,15 @@ struct Due: Hashable, Sendable {
 }
 
 extension App {
-  /// Until when a server said that there is nothing newer, boot clock; nil when none did.
+  /// Until when a server promised that there is nothing newer, boot clock; nil without a promise.
   var promisedUntil: Instant? { state.failures == 0 ? state.freshUntil : nil }
 
-  /// Until when a server that failed asked not to be asked again by time, boot clock; nil when none did.
+  /// Until when a failed server asked for no refresh by time, boot clock; nil if it did not.
   ///
-  /// The interval is no reason to ask earlier, and neither is the age of the data.
+  /// Neither the interval nor the age of the data starts a refresh earlier.
   var refusedUntil: Instant? { state.failures > 0 ? state.freshUntil : nil }
 
-  /// When the interval of the phase is over: now if the app never ran, nil for `never`.
+  /// When the interval of the phase ends: now if the app never ran, nil for `never`.
   func dueByTime(limits: Limits, at now: Instant) -> Instant? {
     guard let spacing = spacing(in: phase, limits: limits) else { return nil }
     var due = state.lastStart.map { $0 + spacing } ?? now
@@ -45,20 +45,20 @@ extension App {
     return due
   }
 
-  /// The refresh that is due first, by request or by time; nil when none ever is.
+  /// The next due refresh, by request or by time; nil if there is none.
   ///
-  /// A request by time replaces the instant that the interval would give: so a backlog is spread.
+  /// A request by time replaces the end of the interval; this spreads a backlog.
   ///
   /// An ended session of transfers comes before everything but a manual refresh; a push comes next.
   ///
-  /// - Parameter push: when a push may wake the app, boot clock; nil when none does.
+  /// - Parameter push: when a push may wake the app, boot clock; nil if none does.
   func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
     let asked = dueApartFromNews(limits: limits, spread: spread, of: id, at: now)
     let pushed = Due.news(.push, at: push, before: asked, now)
     return Due.news(.transfer, at: nextDrained?.earliest, before: pushed, now)
   }
 
-  /// The ended session that the app is told of next; nil when there is none.
+  /// The next ended session to report to the app; nil without one.
   var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
 
   private func dueApartFromNews(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
@@ -74,7 +74,7 @@ extension App {
   private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     let asked = dueApartFromChange(limits: limits, spread: spread, of: id, at: now)
     guard let change = dueByChange(limits: limits, at: now) else { return asked }
-    // A refresh that is due anyway serves the change too, and waits to share a wake no longer than the change would.
+    // A refresh that is due anyway serves the change too, and waits no longer to share a wake than the change would.
     guard var asked, asked.earliest <= max(change, now) else { return Due(.change, at: change) }
     asked.latest = min(asked.latest, max(change, asked.earliest))
     return asked
@@ -96,8 +96,8 @@ extension App {
     return asked
   }
 
-  /// The refresh that a request asks for: a retry that the user waits for counts as a foreground refresh, and every other
-  /// one waits until refreshes by time are skipped no more.
+  /// The refresh for a request: a retry that the user waits for counts as a foreground refresh, any other retry waits until
+  /// refreshes by time are skipped no more.
   private func due(by request: Request, at now: Instant) -> Due {
     guard request.trigger == .retry else { return Due(request.trigger, at: request.earliest) }
     if isRetryForUser { return Due(.foreground, at: request.earliest) }

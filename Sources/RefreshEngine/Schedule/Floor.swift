@@ -1,15 +1,15 @@
 /// The least time between two refreshes of an app in a phase.
 public enum Interval: Hashable, Sendable {
-  /// Not refreshed by time in this phase; triggers still work.
+  /// No refresh by time in this phase; other triggers still work.
   case never
-  /// As often as the system allows: the floor of the phase in ``Limits``.
+  /// As often as the limits allow: the floor of the phase in ``Limits``.
   case minimum
-  /// At least this much time after the last start; never shorter than the phase's floor.
+  /// At least this long after the last start, and never shorter than the phase's floor.
   case every(Duration)
 }
 
 extension Interval {
-  /// The least time between two starts: the interval, not below the floor of the phase; nil for `never`.
+  /// The least time between two starts: the interval, but not below the floor; nil for `never`.
   public func spacing(floor: Duration) -> Duration? {
     switch self {
     case .never: nil
@@ -20,7 +20,7 @@ extension Interval {
 }
 
 extension App {
-  /// The interval in force in a phase, run-time overrides before the file; nil where none applies.
+  /// The interval in force in a phase: the override, else the file's; nil if none applies.
   func interval(in phase: Phase) -> Interval? {
     guard let policy else { return nil }
     return switch phase {
@@ -30,7 +30,7 @@ extension App {
     }
   }
 
-  /// The least time between two starts in the phase: the interval, not below the floor; nil for `never`.
+  /// The least time between two starts in a phase: the interval, but not below the floor; nil for `never`.
   func spacing(in phase: Phase, limits: Limits) -> Duration? {
     let floor = phase == .foreground ? limits.foregroundFloor : limits.backgroundFloor
     return switch interval(in: phase) {

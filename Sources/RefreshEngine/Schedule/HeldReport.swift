@@ -1,9 +1,9 @@
-// A refresh that waits too long: the daemon reports it, once an episode.
+// Reports a due refresh that is held for too long, once an episode.
 
-/// A time in which a due refresh of an app is held without a break, whatever holds it.
+/// The time in which a due refresh of an app is held without a break, by any hold.
 ///
-/// Sleep and time off are part of it. Settling, a backlog, sleep and a stop of the daemon neither begin nor end an
-/// episode: they hide what else holds the app.
+/// It includes sleep and time off. Settling, a backlog, sleep and a stop of the daemon neither begin nor end an episode,
+/// because they hide other holds.
 public struct HeldEpisode: Hashable, Sendable {
   /// Since when, boot clock.
   public var since: Instant
@@ -15,7 +15,7 @@ public struct HeldEpisode: Hashable, Sendable {
 }
 
 extension Engine {
-  /// Keeps the episode of an app whose file asks for a report of it, and reports it when its time has come.
+  /// Updates the episode of an app whose file has `held_for`, and reports it when due.
   mutating func noteEpisode(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     // Nothing is judged before the first configuration.
     guard isConfigured else { return }
@@ -38,9 +38,9 @@ extension Engine {
     if apps[index].state.episode != before { turn.decision.changed.insert(apps.id(at: index)) }
   }
 
-  /// When the daemon reports that a refresh waits too long, boot clock; nil when it has done so, or nothing waits.
+  /// When the daemon reports a refresh that is held for too long, boot clock; nil if it has done so, or none is held.
   ///
-  /// After sleep or a start the backlog is caught up first.
+  /// After sleep or a start, the report waits until the backlog is done.
   func reportsHeld(_ app: App, _ verdict: Verdict) -> Instant? {
     guard let episode = app.state.episode, !episode.isReported, let heldFor = app.policy?.heldFor,
       part(of: verdict, on: app) == .inEpisode
@@ -56,19 +56,19 @@ extension Engine {
 
   private func part(of verdict: Verdict, on app: App) -> EpisodePart {
     guard case .held(let holds) = verdict else {
-      // A backlog has postponed it: of an app that is due nothing else does.
+      // A backlog has postponed it: nothing else postpones a due app.
       if case .notDue = verdict, app.state.request?.trigger.isDeferrable == true { return .unknown }
       return .outside
     }
     if holds.contains(where: \.hidesOthers) { return .unknown }
     if holds.contains(where: \.isWorthAReport) { return .inEpisode }
-    // The settling is over in a moment; until then nobody knows all conditions.
+    // Settling ends soon; until then some conditions are unknown.
     return holds.contains { $0.name == .settling } ? .unknown : .outside
   }
 }
 
 extension Hold {
-  /// Whether nothing else is looked at meanwhile.
+  /// Whether no other hold is checked while this hold lasts.
   fileprivate var hidesOthers: Bool {
     switch self {
     case .suspending, .stopping, .misconfigured: true
@@ -76,9 +76,9 @@ extension Hold {
     }
   }
 
-  /// Whether somebody may want to know of a long wait for its end.
+  /// Whether a long wait for the end of the hold is worth a report.
   ///
-  /// An app that is off waits for nothing, and the end of quiet hours is in the file.
+  /// An app that is off waits for nothing, and the file tells the end of quiet hours.
   fileprivate var isWorthAReport: Bool {
     switch self {
     case .paused, .constraint, .powerSaver, .noPerformer, .concurrency: true

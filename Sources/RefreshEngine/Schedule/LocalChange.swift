@@ -1,4 +1,4 @@
-/// Changes in the folders that an app's file has watched, from the first one that no refresh has come after to the last.
+/// The changes in an app's watched folders, from the first to the last that no refresh has followed.
 ///
 /// They are not saved: the next daemon looks at the folders itself.
 public struct LocalChange: Hashable, Sendable {
@@ -9,10 +9,10 @@ public struct LocalChange: Hashable, Sendable {
   /// The folder of the last, as the app's file names it.
   public var folder: String
 
-  /// How long a change still counts as the work of the app itself: an attached process that has performed a refresh, or an app
-  /// that told of a sync of its own, may write a little longer.
+  /// How long a change still counts as the app's own work, after a refresh by an attached process or a sync by the app
+  /// itself: either may write a little longer.
   public static let ownWritesSpan = Duration.seconds(1)
-  /// How many settle times after the first change a refresh no longer waits for quiet in the folders.
+  /// After how many settle times a refresh no longer waits for quiet folders.
   static let longestSettling = 10
 
   /// Makes a change.
@@ -22,10 +22,10 @@ public struct LocalChange: Hashable, Sendable {
 }
 
 extension App {
-  /// When a change in the watched folders asks for a refresh, boot clock; nil while there is none.
+  /// When a change in the watched folders asks for a refresh, boot clock; nil without a change.
   ///
-  /// It waits until the folders have settled, for the foreground interval after the last start, and for a retry, a rest
-  /// or a wait that is there anyway: nobody waits for it.
+  /// It waits until the folders have settled, for the foreground interval after the last start, and for a retry, a rest or
+  /// a promise of freshness, because nobody waits for it.
   func dueByChange(limits: Limits, at now: Instant) -> Instant? {
     guard let change, let policy else { return nil }
     let settle = policy.watchSettle
@@ -40,10 +40,10 @@ extension App {
 }
 
 extension Engine {
-  /// Notes that something has changed in a watched folder of an app.
+  /// Notes a change in a watched folder of an app.
   ///
-  /// A change while a refresh of the app runs counts as that refresh's own work: else each would lead to the next. An app
-  /// that is off keeps its change until it is on again.
+  /// A change during a refresh of the app counts as that refresh's own work; otherwise each refresh would lead to the next.
+  /// An app that is off keeps its change until it is on again.
   mutating func noteChange(of id: AppID, in folder: String, _ turn: inout Turn) {
     guard let app = apps[id], app.policy?.watch.contains(folder) == true, app.refreshing == nil else { return }
     if let until = app.writesUntil, turn.now < until { return }
@@ -52,7 +52,7 @@ extension Engine {
     touch(id, &turn)
   }
 
-  /// Notes that a process of an app that goes on has just synced.
+  /// Notes that a long-lived process of an app has just synced.
   mutating func noteOwnWrites(of id: AppID, at now: Instant) {
     guard apps[id]?.policy?.watch.isEmpty == false else { return }
     apps[id]?.writesUntil = now + LocalChange.ownWritesSpan

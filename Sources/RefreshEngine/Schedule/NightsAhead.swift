@@ -1,32 +1,33 @@
-/// The nights to come, each of which makes the plans of all apps anew, for some looks ahead from one instant.
+/// The coming nights, each of which plans all apps anew, for several prospects from one instant.
 ///
-/// They pass as in a ``Forecast``: on a copy of the engine, whose refreshes end at once and with no data. Where many apps are
-/// refreshed before a night, it passes for the app alone that is asked about, without what the others do until then.
+/// They pass as in a ``Forecast``: on a copy of the engine whose refreshes end at once with no data. If many apps are
+/// refreshed before a night, only the asked app passes it, without the effects of the others.
 public struct NightsAhead {
-  /// The engine when the changes of a night are made, and the first start of each app since the night before: a night waits
-  /// to share a wake with others, which then start by the plans before it.
+  /// The engine after a night, and the first start of each app since the night before.
+  ///
+  /// A night may wait to share a wake, and starts at that wake still follow the earlier plans.
   typealias Passed = (engine: Engine, at: Instant, starts: [AppID: (trigger: Trigger, at: Instant)])
 
-  /// The engine after the nights that have passed; nil before the first, because a copy takes longer than most looks.
+  /// The engine after the passed nights; nil before the first, because most prospects need no copy of the engine.
   private var engine: Engine?
   private var moment: Instant
   private var passed: [Passed] = []
   private var workedOut = 0
   private var alone = 0
 
-  /// Apps up to which all of them are looked at.
+  /// Up to how many apps all are simulated.
   private static let mostApps = 32
-  /// Wakes and starts that are computed for all looks together: 50 ms or so.
+  /// How many wakes and starts are computed for all prospects together: about 50 ms.
   private static let mostWorkedOut = 400
-  /// Nights that are passed for apps alone: each takes half a millisecond.
+  /// How many nights are passed for single apps: each takes half a millisecond.
   private static let mostAlone = 100
 
-  /// The nights that follow an instant, boot clock, not before that of the engine's last event.
+  /// Makes the nights after an instant, boot clock, not before the time of the engine's last event.
   public init(from now: Instant) { moment = now }
 
-  /// The engine after a number of nights, from 1; nil where too much happens before.
+  /// The engine after a number of nights, from 1; nil if too much happens before.
   ///
-  /// - Parameter start: the engine before the first night, the same in every look.
+  /// - Parameter start: the engine before the first night, the same in every call.
   mutating func after(_ nights: Int, of start: Engine) -> Passed? {
     guard start.apps.count <= Self.mostApps else { return nil }
     while passed.count < nights {
@@ -38,7 +39,7 @@ public struct NightsAhead {
     return passed[nights - 1]
   }
 
-  /// The engine after the next night, with the asked app alone at index 0; nil when enough apps were looked at.
+  /// The engine after the next night, with only the asked app, at index 0; nil after too many such nights.
   mutating func passing(_ night: Instant, for id: AppID, in engine: Engine) -> Engine? {
     guard alone < Self.mostAlone else { return nil }
     alone += 1
@@ -66,7 +67,7 @@ public struct NightsAhead {
 }
 
 extension Engine {
-  /// When the plan in force of an app is made anew, boot clock; nil for one that no plan refreshes.
+  /// When an app's plan in force is made anew, boot clock; nil if no plan refreshes the app.
   func nextPlan(of index: AppIndex) -> Instant? {
     let app = apps[index]
     return app.phase == .background && app.state.lastStart != nil && isPlanned(app) ? nightAt : nil

@@ -1,18 +1,17 @@
-/// The next refresh of an app while its phase, the machine and the user's word stay as they are.
+/// The next refresh of an app, if its phase, the machine and the user's switches stay as they are.
 ///
-/// To be due and to start are two things: a hold may lie between. Both are told here, by the same verdicts on virtual
-/// time that ``Forecast`` goes by. A plan that a night makes anew is foreseen, by what is learnt now; a transfer that ends is
-/// not.
+/// A refresh that is due may be held, so both times are given, by the verdicts on virtual time that ``Forecast`` uses. Plans
+/// of coming nights are foreseen, from what is learnt now; ends of transfers are not.
 public struct Prospect: Hashable, Sendable {
-  /// Why it starts, or would if nothing held it; nil when nothing asks for a refresh.
+  /// Its trigger, also while it is held; nil when nothing asks for a refresh.
   public var trigger: Trigger?
-  /// From when until when it is due, boot clock; nil when nothing asks for a refresh, or none may be asked for.
+  /// When it is due, boot clock; nil when nothing asks for a refresh, or none may be asked for.
   public var due: Window?
-  /// The holds that keep it when it is due, or now if it is due already; empty when there are none.
+  /// The holds when it is due, or now if it is due already; empty without holds.
   public var holds: [Hold] = []
-  /// From when until when it starts, boot clock; nil when time alone does not start it.
+  /// When it starts, boot clock; nil if time alone does not start it.
   public var start: Window?
-  /// When the plan that this follows will be made, boot clock; nil when it is made, or no plan is followed.
+  /// When its plan will be made, boot clock; nil if that is made already, or no plan applies.
   public var plannedAt: Instant?
 }
 
@@ -20,32 +19,32 @@ public struct Prospect: Hashable, Sendable {
 public struct Outlook: Hashable, Sendable {
   /// The judgement now.
   public var verdict: Verdict
-  /// Why the app is refreshed next; nil while something holds it, or it is refreshed.
+  /// The trigger of the next refresh; nil while the app is held or refreshed.
   public var trigger: Trigger?
-  /// The next refresh; nil while one is running.
+  /// The next refresh; nil while a refresh runs.
   public var prospect: Prospect?
 }
 
 extension Engine {
-  /// The most moments that a look ahead goes through: each lifts a hold, or is the end of quiet hours.
+  /// The most moments to look at: each lifts a hold, or is the end of quiet hours.
   private static let mostMoments = 64
   /// How far ahead nights are foreseen.
   ///
-  /// A refresh that is due later has the time of the plan in force: by then more will be learnt than can be foreseen.
+  /// A later refresh keeps the time of the plan in force: by then more will be learnt than can be foreseen.
   private static let foresight = Duration.hours(14 * 24)
 
-  /// The next refresh of an app, as of an instant, boot clock; nil while one is running.
+  /// The next refresh of an app as of an instant, boot clock; nil while a refresh runs.
   public func prospect(of id: AppID, at now: Instant) -> Prospect? {
     var nights = NightsAhead(from: now)
     return prospect(of: id, at: now, &nights)
   }
 
-  /// The next refresh of one of several apps, for which the nights to come pass together.
+  /// The next refresh of an app, with nights that several apps share.
   public func prospect(of id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Prospect? {
     outlook(of: id, at: now, &nights).prospect
   }
 
-  /// The judgement about one of several apps as of an instant, boot clock, and its next refresh.
+  /// The judgement about an app at an instant, boot clock, and its next refresh, with nights that several apps share.
   public func outlook(of id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Outlook {
     guard let index = apps.index(of: id) else {
       return Outlook(verdict: .held([.notConfigured]), prospect: Prospect(holds: [.notConfigured]))
@@ -62,7 +61,7 @@ extension Engine {
     return Outlook(verdict: seen.verdict, trigger: trigger, prospect: prospect)
   }
 
-  /// The verdict on an app at a moment, and when another one may follow.
+  /// The verdict on an app at a moment, and when it may change.
   private struct Look {
     var verdict: Verdict
     var due: Due?
@@ -88,7 +87,7 @@ extension Engine {
     _ known: AppIndex, _ id: AppID, from first: Look, at now: Instant, _ nights: inout NightsAhead
   ) -> Prospect? {
     var index = known
-    // The engine as nights to come leave it; nil before the first, because a copy takes longer than most looks.
+    // The engine after the coming nights; nil before the first, because most prospects need no copy of the engine.
     var ahead: Engine?
     var (passed, isAlone) = (0, false)
     var prospect = Prospect()
@@ -96,7 +95,7 @@ extension Engine {
     for _ in 0..<Self.mostMoments {
       let seen = passed == 0 && moment == now ? first : ahead?.look(at: index, moment) ?? look(at: index, moment)
       if prospect.holds.isEmpty, let due = seen.due {
-        // At the end of a rest the interval was over long before.
+        // At the end of a rest the interval ended long before.
         if moment == now || due.earliest > moment {
           prospect.due = Window(earliest: due.earliest, latest: due.latest)
         } else if prospect.plannedAt == moment {
@@ -110,7 +109,7 @@ extension Engine {
       case .ready(let trigger): return prospect.starting(trigger, at: moment, from: now)
       case .notDue: break
       case .held([.concurrency]) where moment > now:
-        // The refreshes that run now have ended by then. Something else may be due by then than was at first.
+        // The refreshes that run now have ended by then, and another trigger may be due.
         return prospect.starting(seen.due?.trigger ?? prospect.trigger, at: moment, from: now)
       case .held(let holds) where isKeptByOpenQuestions(index, holds):
         // A command is asked then, and may say yes.
@@ -143,11 +142,11 @@ extension Engine {
 }
 
 extension Prospect {
-  /// The same, with a start at an instant, or later as far as its window allows.
+  /// This prospect with a start at an instant, or later within the window that is due.
   fileprivate func starting(_ trigger: Trigger?, at moment: Instant, from now: Instant) -> Prospect {
     var prospect = self
     prospect.trigger = trigger
-    // A hold that is there already is woken for at its very end; one that comes may end before anybody wakes up.
+    // The daemon wakes at the very end of a present hold; a coming hold may end before the next wake.
     let wasHeld = !holds.isEmpty && due.map { $0.earliest <= now } ?? true
     prospect.start = Window(earliest: moment, latest: wasHeld ? moment : max(moment, due?.latest ?? moment))
     return prospect

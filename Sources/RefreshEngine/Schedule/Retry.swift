@@ -1,17 +1,17 @@
-// Retries: a refresh that failed in a way that is worth another try, or was cut short, runs again.
+// Retries: runs a refresh again that failed and is worth a retry, or was cut short.
 
 extension Engine {
-  /// How long a retry waits: the back-off, and up to a fifth more.
+  /// The wait for a retry: the back-off, and up to a fifth more.
   ///
   /// The fifth differs from try to try, so that the clients of a server that was down do not all return at once.
   static func retryWait(after failures: Int32, of id: AppID, _ spread: Spread) -> Duration {
     BackOff.refreshes.wait(after: failures) { spread.offset(of: id, within: $0 / 5, turn: UInt64(failures)) }
   }
 
-  /// When a refresh that has ended runs again; nil when it does not.
+  /// When an ended refresh runs again; nil if it does not.
   ///
-  /// A refresh that was cut short runs again at once, and counts as neither failure nor success. A failure that is worth
-  /// a retry waits for the back-off. A failure for which the app named a wait is worth a retry whatever its cause.
+  /// A refresh that was cut short runs again at once, and counts as neither failure nor success. A failure that is worth a
+  /// retry waits for the back-off. A failure with a wait that the app named is always worth a retry.
   mutating func countFailure(
     _ id: AppID, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
   ) -> Instant? {
@@ -27,7 +27,7 @@ extension Engine {
 }
 
 extension App {
-  /// Postpones a pending retry to the instant that the newest failure gives.
+  /// Postpones a pending retry to the instant of the newest failure's retry.
   mutating func delayRetry(until instant: Instant) {
     guard let asked = state.request, asked.trigger == .retry else { return }
     state.request?.earliest = max(asked.earliest, instant)
@@ -45,7 +45,7 @@ extension Outcome {
 }
 
 extension TaskRecord {
-  /// Whether the daemon, a lost constraint or sleep stopped the task, and neither the task itself nor the user.
+  /// Whether the daemon, a lost constraint or sleep stopped the task, and not the task itself or the user.
   var isCutShort: Bool {
     if outcome == .failed(.daemonCrashed) { return true }
     guard case .failed(.stopped(let reason)) = outcome else { return false }

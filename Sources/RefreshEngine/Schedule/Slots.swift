@@ -1,10 +1,10 @@
-// The slots of running refreshes: so many in all, and so many for each user.
+// The slots of running refreshes: a bound for all, and a bound for each user.
 
 extension Engine {
-  /// Whether one more refresh may run, as far as all of them go.
+  /// Whether the bound for all allows one more refresh.
   var hasSlot: Bool { limits.maxConcurrent.map { refreshingCount < $0 } ?? true }
 
-  /// Whether one more refresh of a user's apps may run, as far as those of the user go.
+  /// Whether a user's own bound allows one more refresh.
   func hasSlot(of user: UInt32) -> Bool {
     limits.maxConcurrentPerUser.map { runningOfUser[user, default: 0] < $0 } ?? true
   }
@@ -19,7 +19,7 @@ extension Engine {
     if stuck.remove(refreshing.started.id) == nil { openSlot(of: refreshing.owner) }
   }
 
-  /// Gives the slot of a refresh to others whose processes no signal ends; its app stays busy until they end.
+  /// Frees the slot of a refresh whose processes no signal ends; its app stays busy until they end.
   mutating func giveUpSlot(_ refreshing: Refreshing) {
     if stuck.insert(refreshing.started.id).inserted { openSlot(of: refreshing.owner) }
   }
@@ -30,7 +30,7 @@ extension Engine {
     queue.open(user)
   }
 
-  /// Queues an app for the next free slot, if nothing else keeps it.
+  /// Queues an app for the next free slot, unless anything else holds it.
   mutating func queueForSlot(_ index: AppIndex, at now: Instant) {
     var entry: StartQueue.Entry?
     switch verdict(on: index, at: now) {

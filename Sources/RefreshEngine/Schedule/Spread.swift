@@ -1,7 +1,7 @@
-/// Stable offsets that keep machines and apps from doing the same thing in the same moment.
+/// Stable offsets that keep machines and apps from acting at the same moment.
 ///
-/// An offset is a function of the machine and the app, not of a random source: it is the same after every boot, which
-/// is what systemd's `FixedRandomDelay=` is for (systemd.timer(5)).
+/// An offset is a function of the machine and the app, and the same after every boot, as with systemd's `FixedRandomDelay=`
+/// (systemd.timer(5)).
 public struct Spread: Hashable, Sendable {
   /// The identity of this machine: a hash of its machine-id(5).
   public let machine: UInt64
@@ -13,7 +13,7 @@ public struct Spread: Hashable, Sendable {
 
   /// The app's offset in a span of time: zero or more, less than `span`.
   ///
-  /// Another `turn` gives another offset, as stable as the first: so retries get their jitter.
+  /// Another `turn` gives another stable offset, as jitter for retries.
   public func offset(of app: AppID, within span: Duration, turn: UInt64 = 0) -> Duration {
     let microseconds = UInt64(max(0, span.inMicroseconds))
     let hash = hash(of: app) &+ turn &* 0x9e37_79b9_7f4a_7c15

@@ -1,18 +1,18 @@
-// The freshness objective: the daemon reports data older than an app's `stale_after`, once each time.
+// Reports data older than an app's `stale_after`, once each time.
 
 extension Engine {
-  /// Since when the data of an app is older than its file wants it to be, boot clock.
+  /// Since when the data of an app is older than `stale_after`, boot clock.
   ///
-  /// Nil while it is not, and for an app that need not be fresh: logged out, disabled, not configured, or
-  /// without ``Policy/staleAfter``.
+  /// Nil while it is not, and for an app that need not be fresh: logged out, disabled, not configured, or without
+  /// ``Policy/staleAfter``.
   public func staleSince(_ id: AppID, at now: Instant) -> Instant? {
     guard let app = apps[id], !app.isOff else { return nil }
     return app.turnsStale.flatMap { $0 <= now ? $0 : nil }
   }
 
-  /// When the daemon reports that an app's data is stale, boot clock; nil when it has done so, or never will.
+  /// When the daemon reports that an app's data is stale, boot clock; nil if it has done so, or never will.
   ///
-  /// After sleep or a start the backlog is caught up first. A refresh that is running may make the data fresh.
+  /// After sleep or a start, the report waits until the backlog is done. A running refresh may make the data fresh.
   func reportsStale(_ app: App) -> Instant? {
     guard let turnsStale = app.turnsStale, !app.state.isStaleReported, !app.isOff, !isStopping, app.refreshing == nil
     else {
@@ -23,7 +23,7 @@ extension Engine {
 
   func reportsStale(_ index: AppIndex) -> Instant? { reportsStale(apps[index]) }
 
-  /// Reports stale data when its time has come, and clears the report when the data is fresh again.
+  /// Reports stale data when due, and clears the report when the data is fresh again.
   mutating func noteStaleness(_ index: AppIndex, _ turn: inout Turn) {
     guard apps[index].state.isStaleReported || apps[index].policy?.staleAfter != nil, apps[index].policy != nil else {
       return

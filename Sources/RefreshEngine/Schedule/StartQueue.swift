@@ -1,13 +1,13 @@
 import HeapModule
 
-/// The apps that wait for a slot, in the order in which they get one.
+/// The apps that wait for a slot, in the order of their starts.
 ///
-/// The app with the earliest last instant comes first, and the foreground has a head start, because the user looks at it.
-/// An app that waits gets ahead of all that come later, so no app starves. Each user's apps have a lane of their own, so
-/// that a user without free slots delays no other user; the heads of the lanes are compared.
+/// The app with the earliest last instant comes first; the foreground has a head start, because the user looks at it. A
+/// waiting app passes all later apps, so that no app starves. Each user's apps have a lane, so that a user without free
+/// slots delays no other user; the heads of the lanes are compared.
 ///
-/// An app whose entry changes leaves its old entry in the heap. Such an entry differs from `entries`; it is dropped when
-/// it comes up, or when old entries outnumber the apps that wait.
+/// An app whose entry changes leaves its old entry in the heap. An old entry differs from `entries`. It is dropped when it
+/// becomes the head, or when old entries outnumber the waiting apps.
 struct StartQueue {
   struct Entry: Comparable {
     var isBackground: Bool
@@ -15,7 +15,7 @@ struct StartQueue {
     var index: AppIndex
     var user: UInt32
 
-    /// The longest time that the background waits for the foreground.
+    /// How long the background waits for the foreground at most.
     private static let headStart = Duration.minutes(10)
 
     private var rank: Instant { isBackground ? latest : latest - Self.headStart }
@@ -25,22 +25,22 @@ struct StartQueue {
     }
   }
 
-  /// The apps of one user; the first of them is always one that waits.
+  /// The apps of one user; the first is always a waiting app.
   private struct Lane {
     var heap = Heap<Entry>()
-    /// How many wait; the heap may hold more.
+    /// How many apps wait; the heap may hold more entries.
     var count = 0
   }
 
   private var entries: [AppIndex: Entry] = [:]
   private var lanes: [UInt32: Lane] = [:]
-  /// The heads of all lanes, and old ones; a head whose user had no slot when it came up is missing.
+  /// The heads of all lanes, also old entries; a head is missing if its user had no slot for it.
   private var heads = Heap<Entry>()
 
   /// Whether no app waits.
   var isEmpty: Bool { entries.isEmpty }
 
-  /// The next app of the users who have a free slot.
+  /// The next app of a user with a free slot.
   mutating func first(where hasSlot: (UInt32) -> Bool) -> AppIndex? {
     while let head = heads.min {
       if lanes[head.user]?.heap.min == head, hasSlot(head.user) { return head.index }
@@ -63,7 +63,7 @@ struct StartQueue {
     }
   }
 
-  /// Considers a user's apps again: the user may have a free slot.
+  /// Considers a user's apps again, because the user may have a free slot.
   mutating func open(_ user: UInt32) {
     if let head = lanes[user]?.heap.min { heads.insert(head) }
   }
@@ -72,7 +72,7 @@ struct StartQueue {
   mutating func openAll() { heads = Heap(lanes.values.compactMap(\.heap.min)) }
 
   private mutating func change(_ user: UInt32, _ change: (inout Lane) -> Void) {
-    // The lane is taken out of the dictionary while it is changed, so that it is changed in place.
+    // The lane leaves the dictionary while it changes, so that it changes in place.
     var lane = lanes.removeValue(forKey: user) ?? Lane()
     let head = lane.heap.min
     change(&lane)

@@ -1,11 +1,11 @@
 // Strikes: an app that overruns its deadline three times within a day rests for a day.
 
 extension App {
-  /// The overruns of the deadline within ``strikeSpan`` after which an app rests for as long.
+  /// How many overruns of the deadline within ``strikeSpan`` make an app rest for as long.
   static let strikesToRest = 3
   static let strikeSpan = Duration.hours(24)
 
-  /// Until when the app rests after overrunning its deadline again and again; nil while it does not.
+  /// Until when the app rests after repeated overruns of its deadline; nil while it does not rest.
   var restsUntil: Instant? {
     guard state.strikes.count >= Self.strikesToRest, let first = state.strikes.first,
       let last = state.strikes.last

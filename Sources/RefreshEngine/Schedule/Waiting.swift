@@ -1,24 +1,24 @@
 /// The holds that keep a due app from starting, and since when.
 public struct Waiting: Hashable, Sendable {
-  /// Since when it is these holds, boot clock.
+  /// When these holds began, boot clock.
   public var since: Instant
   /// The names of the holds, in the order of the verdict.
   public var holds: [Hold.Name]
 
-  /// Makes a waiting.
+  /// Makes a wait.
   public init(since: Instant, holds: [Hold.Name]) {
     self.since = since
     self.holds = holds
   }
 }
 
-/// A time in which a due app was held: a line of the history in addition to the refreshes.
+/// The time in which a due app was held: a line of the history besides the refreshes.
 public struct WaitRecord: Hashable, Sendable {
   /// The app.
   public var app: AppID
-  /// From when, boot clock.
+  /// The beginning, boot clock.
   public var since: Instant
-  /// Until when, boot clock.
+  /// The end, boot clock.
   public var until: Instant
   /// The holds.
   public var holds: [Hold.Name]
@@ -33,13 +33,13 @@ public struct WaitRecord: Hashable, Sendable {
 }
 
 extension Engine {
-  /// Keeps the record of the holds on a due app, and closes it when they change.
+  /// Updates the record of the holds on a due app, and closes it when they change.
   mutating func noteWaiting(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
     if case .held(let holds) = verdict, !isKeptByOpenQuestions(index, holds) {
       names = holds.map(\.name).filter(\.isWorthARecord)
     }
-    // Of an app that was forgotten there is nothing to save.
+    // Nothing is saved about an erased app.
     if apps[index].state.seenAt == nil { names = [] }
     let waiting = apps[index].state.waiting
     guard names != waiting?.holds ?? [] else { return }
@@ -53,7 +53,7 @@ extension Engine {
 }
 
 extension Hold.Name {
-  /// Whether the history records the hold; the others pass in moments, or are no wait.
+  /// Whether the history records the hold; the other holds last for moments, or are no wait.
   fileprivate var isWorthARecord: Bool {
     switch self {
     case .never, .stopping, .settling, .unsteady, .suspending, .concurrency: false

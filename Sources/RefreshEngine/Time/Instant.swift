@@ -1,13 +1,13 @@
 /// A point in time on the machine's boot clock.
 ///
-/// Microseconds of `CLOCK_BOOTTIME` (`clock_gettime(2)`): it counts suspend and never steps, so the engine has one
-/// timeline. An instant before the boot, as the store makes it of a wall time after a reboot, is
-/// negative. Wall time exists only at the edges.
+/// Microseconds of `CLOCK_BOOTTIME` (`clock_gettime(2)`), which counts suspend and never steps, so that the engine has one
+/// timeline. After a reboot the store turns a wall time before the boot into a negative instant. Wall time exists only at
+/// the edges.
 public struct Instant: InstantProtocol, Hashable, Sendable {
   /// Microseconds since boot, boot clock; negative before it.
   public var microseconds: Int64
 
-  /// Makes an instant of microseconds of the boot clock.
+  /// Makes an instant from microseconds of the boot clock.
   public init(microseconds: Int64) {
     self.microseconds = microseconds
   }
@@ -41,9 +41,9 @@ extension Duration {
     return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
   }
 
-  /// So many times the duration, to the microsecond.
+  /// The duration times a count, to the microsecond.
   ///
-  /// Beside the standard library's operator, which goes by generic arithmetic of 128 bits and takes twenty times as long.
+  /// The standard library's operator uses generic arithmetic of 128 bits and takes twenty times as long.
   func times(_ count: Int64) -> Duration { .microseconds(inMicroseconds * count) }
 
   /// An equal part of the duration, rounded to whole microseconds toward zero; see ``times(_:)``.

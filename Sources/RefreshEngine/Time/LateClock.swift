@@ -1,42 +1,42 @@
 /// A boot whose wall clock may be set late, as on a machine without a real-time clock.
 ///
-/// Nobody knows then how long the machine was off. The state is restored by the clock as it is, and the first large step
-/// forward tells the rest of the time off: what was restored moves as if the clock had been right from the start. A time
-/// that was set since the start keeps its distance.
+/// Then nobody knows how long the machine was off. The state is restored by the present clock, and the first large step
+/// forward tells the rest of the time off: restored instants move as if the clock had been right from the start. Times that
+/// were set since the start keep their distance.
 public struct LateClock: Hashable, Sendable {
-  /// The wall clock that the state was restored by, in microseconds of Unix time: the last save, or later.
+  /// The wall clock by which the state was restored, in microseconds of Unix time: the last save, or later.
   public var savedWall: Int64
-  /// When it was restored, boot clock.
+  /// When the state was restored, boot clock.
   public var restoredAt: Instant
-  /// Whether an earlier daemon of this boot has restored it: nobody knows then which times ahead were set since.
+  /// Whether an earlier daemon of this boot restored it, so that nobody knows which times ahead were set since.
   let isEarlier: Bool
-  /// The restored instants that were still ahead then.
+  /// The restored instants that were still ahead at the start.
   var ahead = Ahead()
 
-  /// A smaller step is the work of a clock that runs a little fast or slow.
+  /// The least step that counts; a smaller step corrects a clock that runs fast or slow.
   static let largeStep = Duration.minutes(1)
 
-  /// Makes it of its parts.
+  /// Makes a late clock from its parts.
   public init(savedWall: Int64, restoredAt: Instant, isEarlier: Bool = false) {
     (self.savedWall, self.restoredAt, self.isEarlier) = (savedWall, restoredAt, isEarlier)
   }
 
-  /// Whether a step of the wall clock is the large one past the last save, which tells the time off.
+  /// Whether a step of the wall clock is the large step past the last save, which tells the time off.
   public func isSettled(by offset: Duration, after before: Duration) -> Bool {
     guard restoredAt.microseconds + offset.inMicroseconds >= savedWall else { return false }
     return (offset - before).inMicroseconds.magnitude >= Self.largeStep.inMicroseconds.magnitude
   }
 
-  /// Restored instants that lay ahead: the end of a pause, and times of apps and transfers.
+  /// The restored instants that lay ahead: the end of a pause, and times of apps and transfers.
   ///
-  /// A time that is not among them was set since, and is right.
+  /// Any other time was set since the start, and is right.
   struct Ahead: Hashable, Sendable {
     var pause: Instant?
     var apps: [AppID: Set<Instant>] = [:]
     var transfers: [TransferID: Instant] = [:]
   }
 
-  /// Takes note of what was restored and is still ahead.
+  /// Notes the restored instants of apps, pushes and the pause that are still ahead.
   mutating func note(_ states: [AppID: AppState], _ pushes: [AppID: [Push]], _ pause: Pause?) {
     guard !isEarlier else { return }
     if case .until(let end)? = pause { ahead.pause = end }
@@ -47,7 +47,7 @@ public struct LateClock: Hashable, Sendable {
     }
   }
 
-  /// Takes note of the transfers that were restored and wait for their time.
+  /// Notes the restored transfers that wait for their time.
   mutating func note(_ transfers: [TransferID: TransferState]) {
     guard !isEarlier else { return }
     for (id, state) in transfers {
@@ -55,12 +55,12 @@ public struct LateClock: Hashable, Sendable {
     }
   }
 
-  /// The time that the machine was off beyond what was counted, by a wall clock that is right; not negative.
+  /// How long the machine was off beyond what was counted, by a correct wall clock; not negative.
   public func timeOff(by wallOffset: Duration) -> Duration {
     max(.zero, .microseconds(restoredAt.microseconds + wallOffset.inMicroseconds - savedWall))
   }
 
-  /// The change of instants by which the time off passes: those before the start, and those that were restored ahead.
+  /// Moves instants back by the time off: instants before the start, and restored instants ahead.
   public func passing(_ off: Duration, restored: Set<Instant>? = nil) -> (Instant) -> Instant {
     let ahead = restored ?? []
     return { [restoredAt] in $0 <= restoredAt || ahead.contains($0) ? $0 - off : $0 }
@@ -68,9 +68,9 @@ public struct LateClock: Hashable, Sendable {
 }
 
 extension AppState {
-  /// The state after the time off; a plan is still the restored one if nothing has run since.
+  /// The state after the time off; the plan moves too, unless a refresh has run since.
   ///
-  /// A refresh that has started at a restored instant, or in the moment of the restoration, has started in this boot.
+  /// A refresh that started at a restored instant, or at the moment of the restoration, started in this boot.
   public func passed(_ off: Duration, _ late: LateClock, restored: Set<Instant>? = nil) -> AppState {
     var state = moved(late.passing(off), ahead: late.passing(off, restored: restored))
     var hasRun = lastStart.map { $0 > late.restoredAt } ?? false
@@ -83,7 +83,7 @@ extension AppState {
 }
 
 extension Engine {
-  /// Counts the rest of the time that the machine was off as passed, at the first large step past the last save.
+  /// Counts the rest of the machine's time off as passed, at the first large step past the last save.
   mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
     guard let late = lateClock, late.isSettled(by: wallOffset, after: before) else { return }
     lateClock = nil
@@ -107,7 +107,7 @@ extension Engine {
     catchUp(&turn, byStaleness: true)
   }
 
-  /// The same for transfers: when they are tried again, given up, and forgotten.
+  /// Counts the time off for transfers: their next tries, their ends and their removal.
   private mutating func passForTransfers(_ off: Duration, _ late: LateClock, _ turn: inout Turn) {
     for id in transfers.ids {
       guard let state = transfers[id] else { continue }

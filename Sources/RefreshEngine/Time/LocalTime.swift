@@ -1,15 +1,15 @@
-/// A moment on the clock on the wall, in the time zone in force, as one running number.
+/// A moment of local time, in the time zone in force, as one running number.
 ///
-/// The learners count in it: openings come at times of the day, and a day begins at midnight where the user is. Where
-/// the zone changes its offset it jumps, as the clock on the wall does.
+/// The learners count in it: openings come at times of the day, and a day begins at local midnight. The number jumps when
+/// the zone changes its offset.
 public struct LocalTime: Hashable, Comparable, Sendable {
   /// Minutes of a day.
   static let minutesOfDay = 1440.0
 
-  /// Minutes since a Monday at midnight: that before 1 January 1970, a Thursday.
+  /// Minutes since Monday, 29 December 1969, at midnight.
   public var minutes: Double
 
-  /// Makes a moment of minutes since that Monday.
+  /// Makes a moment from minutes since that Monday.
   public init(minutes: Double) { self.minutes = minutes }
 
   /// Whole days since that Monday.

@@ -1,6 +1,6 @@
-// Times in eight bytes, for what is kept for each app: the plain types take sixteen.
+// Times in eight bytes, for values that each app has: the plain types take sixteen.
 
-/// Keeps an optional instant; the earliest of all stands for nil.
+/// Keeps an optional instant; the earliest instant stands for nil.
 @propertyWrapper
 public struct PackedInstant: Hashable, Sendable {
   private var microseconds = Int64.min

@@ -1,11 +1,11 @@
-/// How local time follows from Unix time: the time zone in force, as far as the engine has to look (tzset(3)).
+/// The time zone in force: the rule from Unix time to local time, as far ahead as the engine looks (tzset(3)).
 ///
-/// A value, so that quiet hours and days are the same in the daemon, the simulator and a rehearsal. The edge makes it of
-/// the zone of the machine and hands over a new one when the zone is changed, or when the last change it holds is near.
+/// A value, so that quiet hours and days are the same in the daemon, the simulator and a rehearsal. The driver makes it
+/// from the machine's zone. It hands over a new value when the zone changes, or when the last known change is near.
 public struct Zone: Hashable, Sendable {
-  /// A change of the offset, as daylight saving makes it twice a year.
+  /// A change of the offset, as by daylight saving twice a year.
   public struct Change: Hashable, Sendable {
-    /// When it comes, microseconds of Unix time.
+    /// When the change comes, in microseconds of Unix time.
     public var at: Int64
     /// Seconds east of Greenwich from then on.
     public var offset: Int32
@@ -19,7 +19,7 @@ public struct Zone: Hashable, Sendable {
 
   /// Seconds east of Greenwich before the first change.
   public var offset: Int32
-  /// The changes that are known, in order of time.
+  /// The known changes, in order of time.
   public var changes: [Change]
 
   /// A zone without an offset.
@@ -46,10 +46,9 @@ public struct Zone: Hashable, Sendable {
     LocalTime(minutes: Double(wall + offset(at: wall)) / 60e6 + 3 * LocalTime.minutesOfDay)
   }
 
-  /// The first moment from `wall` on at which the clock on the wall shows a minute of the day; both Unix time in
-  /// microseconds.
+  /// The next time from `wall` on at which local time is a minute of the day; both in microseconds of Unix time.
   ///
-  /// An hour that daylight saving skips comes when it is over; one that it repeats comes twice.
+  /// A minute in an hour that daylight saving skips comes at the end of the gap; a minute in a repeated hour comes twice.
   func next(minuteOfDay minute: Int, from wall: Int64) -> Int64 {
     let dayLength: Int64 = 86_400_000_000
     let offsetNow = offset(at: wall)
@@ -62,7 +61,7 @@ public struct Zone: Hashable, Sendable {
     return first ?? wall + dayLength
   }
 
-  /// The moments at which the clock on the wall shows a local time in microseconds; the end of the gap for one in a gap.
+  /// The moments at which local time is `shown`, in microseconds; for a time in a gap, the end of the gap.
   private func moments(showing shown: Int64) -> [Int64] {
     var offsets = [Int64(offset) * 1_000_000]
     offsets += changes.map { Int64($0.offset) * 1_000_000 }

@@ -1,10 +1,10 @@
-/// Looks for room on the disks while transfers wait for it: every 10 s, folder by folder.
+/// Checks the free space of disks while transfers wait for it: every 10 s, folder by folder.
 ///
-/// A value without a clock. The owner calls ``begin(at:)`` at ``wake``, looks at each folder that ``claim(_:)`` allows,
-/// and reports the end of each look with ``end(_:)``. A folder on a mount whose server is gone may never answer: such a
-/// folder is not looked at again until it answers, and delays no other folder.
+/// A value without a clock. The owner calls ``begin(at:)`` at ``wake``, looks at each folder that ``claim(_:)`` allows, and
+/// reports the end of each look with ``end(_:)``. A folder on a dead mount may never answer: it is not looked at again
+/// until it answers, and delays no other folder.
 public struct RoomCheck: Sendable {
-  /// How often the disks are looked at.
+  /// The time between two checks.
   public static let interval = Duration.seconds(10)
 
   /// A folder to look at, and the bytes that each transfer needs there.
@@ -17,7 +17,7 @@ public struct RoomCheck: Sendable {
 
   private var waiting: [TransferID: (folder: String, needed: Int64)] = [:]
   private var unanswered: Set<String> = []
-  /// When to look next, boot clock; nil while no transfer waits for room.
+  /// When to check next, boot clock; nil while no transfer waits for room.
   public private(set) var wake: Instant?
 
   /// Makes a check for no transfer.
@@ -38,7 +38,7 @@ public struct RoomCheck: Sendable {
     if waiting.isEmpty { wake = nil }
   }
 
-  /// Gives the looks that are due, in order of folder.
+  /// Starts the due looks, in order of folder.
   public mutating func begin(at now: Instant) -> [Look] {
     guard let due = wake, due <= now else { return [] }
     wake = now + Self.interval
@@ -49,7 +49,7 @@ public struct RoomCheck: Sendable {
     return needs.map { Look(folder: $0.key, needs: $0.value) }.sorted { $0.folder < $1.folder }
   }
 
-  /// Begins the look at a folder; false if an earlier one is unanswered.
+  /// Claims a folder for a look; false while an earlier look is unanswered.
   public mutating func claim(_ folder: String) -> Bool { unanswered.insert(folder).inserted }
 
   /// Ends the look at a folder.

@@ -1,7 +1,7 @@
 // The holds of transfers.
 
 extension Engine {
-  /// The judgement about one transfer at one instant, boot clock; nil for one that is not there.
+  /// The judgement about a transfer at an instant, boot clock; nil for an unknown transfer.
   public func transferVerdict(on id: TransferID, at now: Instant) -> TransferVerdict? {
     guard let state = transfers[id] else { return nil }
     switch state.stage {
@@ -19,7 +19,7 @@ extension Engine {
     }
   }
 
-  /// The holds on an app's transfers that ask for a network, due or not, apart from slots.
+  /// The holds on an app's transfers with this network constraint, due or not, apart from slots.
   func lastingHolds(on id: AppID, network: NetworkConstraint, at now: Instant) -> [Hold] {
     guard let app = apps[id] else { return [.notConfigured] }
     var holds = lastingHolds(on: app)
@@ -29,9 +29,9 @@ extension Engine {
     return holds
   }
 
-  /// Why a transfer that runs may not go on; nil when it may.
+  /// Why a running transfer must stop; nil if it may go on.
   ///
-  /// An unknown network is not lost.
+  /// An unknown network does not stop it.
   func reasonToStop(_ state: TransferState) -> TransferStop? {
     if isStopping { return .shutdown }
     if isSuspending { return .sleep }
@@ -51,7 +51,7 @@ extension Engine {
 }
 
 extension Hold {
-  /// When time alone lifts it, boot clock; nil when it never does.
+  /// When time alone lifts the hold, boot clock; nil if it never does.
   var liftedAt: Instant? {
     switch self {
     case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until

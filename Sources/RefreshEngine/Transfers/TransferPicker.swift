@@ -1,10 +1,10 @@
 /// Picks the transfers that get the next free slots.
 ///
-/// The users take turns: the one with the fewest running is next, so that nobody is held off by another's long queue or
-/// high priorities. Of one user the highest priority goes first; then the app with the fewest running; then the order of
-/// the request.
+/// The users take turns: the user with the fewest running transfers is next, so that no user's queue or priorities delay
+/// the others. A user's highest priority goes first, then the app with the fewest running transfers, then the order of the
+/// requests.
 struct TransferPicker {
-  /// The transfers of an app with one server that may run.
+  /// The transfers of an app to or from one server that may run.
   private struct Lane {
     let server: String
     /// The indices of its user and its app in the counts.
@@ -15,15 +15,15 @@ struct TransferPicker {
 
   private var lanes: [Lane] = []
   private var slots: TransferSlots
-  /// How many run of each user and of each app, by their indices.
+  /// How many transfers of each user and of each app run, by their indices.
   private var ofUser: [Int] = []
   private var ofApp: [Int] = []
 
-  /// A picker for the transfers that nothing holds.
+  /// Makes a picker of the transfers that nothing holds.
   ///
   /// - Parameters:
-  ///   - owner: the user of an app.
-  ///   - mayRun: whether nothing holds the transfers of a lane; asked once for each app and network.
+  /// - owner: gives the user of an app.
+  /// - mayRun: tells whether nothing holds the transfers of a lane; called once for each app and network.
   init(
     _ queue: TransferQueue, limits: TransferLimits, owner: (AppID) -> UInt32,
     mayRun: (TransferQueue.LaneKey) -> Bool
@@ -42,7 +42,7 @@ struct TransferPicker {
     }
   }
 
-  /// Removes and returns the next transfer; nil when there is none, or no slot.
+  /// Removes and returns the next transfer; nil without a transfer or a slot.
   mutating func next() -> TransferID? {
     guard slots.hasAny, let index = lanes.indices.min(by: isBefore), let first = lanes[index].entries.popFirst() else {
       return nil
@@ -65,7 +65,7 @@ struct TransferPicker {
   }
 }
 
-/// The free slots of transfers: so many in all, so many with each server.
+/// The free slots of transfers: a bound for all, and a bound for each server.
 struct TransferSlots {
   private var count: Int
   private var ofHost: [String: Int]
@@ -76,10 +76,10 @@ struct TransferSlots {
     self.limits = limits
   }
 
-  /// Whether one more may run, with whatever server.
+  /// Whether one more transfer may run, with any server.
   var hasAny: Bool { count < limits.maxConcurrent }
 
-  /// Whether one more with a server may run.
+  /// Whether one more transfer with a server may run.
   func has(_ server: String) -> Bool { hasAny && ofHost[server, default: 0] < limits.maxPerHost }
 
   /// Claims a slot; false if none is free.
@@ -90,7 +90,7 @@ struct TransferSlots {
     return true
   }
 
-  /// Gives a slot back.
+  /// Frees a slot.
   mutating func giveBack(with server: String) {
     count -= 1
     ofHost[server, default: 0] -= 1
@@ -98,14 +98,14 @@ struct TransferSlots {
 }
 
 extension TransferQueue {
-  /// How many are under way to or from their servers of each user.
+  /// How many transfers of each user are on the way to or from their servers.
   func givenOfUser(_ owner: (AppID) -> UInt32) -> [UInt32: Int] {
     givenOfApp.reduce(into: [:]) { $0[owner($1.key), default: 0] += $1.value }
   }
 }
 
 extension Dictionary where Value == Int {
-  /// The index of a key: the one that it has, or the next.
+  /// The index of a key: its index, or the next free index.
   fileprivate mutating func index(of key: Key) -> Int {
     if let known = self[key] { return known }
     let next = count

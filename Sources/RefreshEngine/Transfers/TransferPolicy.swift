@@ -1,19 +1,19 @@
 /// The number of a transfer, unique for the life of the store.
 public struct TransferID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The number in the order of all transfers that were ever asked for, from 1.
+  /// The number among all transfers that were ever requested, from 1.
   public let number: UInt64
 
   /// Names a transfer by its number.
   public init(_ number: UInt64) { self.number = number }
 
-  /// The number, as people write it.
+  /// The number as text.
   public var description: String { String(number) }
 
-  /// The order in which they were asked for.
+  /// Order of the requests.
   public static func < (left: TransferID, right: TransferID) -> Bool { left.number < right.number }
 }
 
-/// The name of a group of an app's transfers, whose end is delivered to the app once.
+/// A named group of an app's transfers; the app learns of its end once.
 public struct TransferSession: Hashable, Comparable, Sendable {
   /// The app.
   public var app: AppID
@@ -36,24 +36,23 @@ public struct TransferSession: Hashable, Comparable, Sendable {
 ///
 /// The URL and the path stay with the daemon.
 public struct TransferPolicy: Hashable, Sendable {
-  /// The app, and the session of the app that it belongs to.
+  /// The app, and its session that the transfer belongs to.
   public var session: TransferSession
   /// The server, as `host` or `host:port` in lower case.
   public var host: String
-  /// The network that it asks for; `unmetered` by default.
+  /// The network that it needs; `unmetered` by default.
   public var network = NetworkConstraint.unmetered
-  /// The priority among the transfers of one user that may run: higher before lower, then in order of the request; 0 by
-  /// default.
+  /// The priority among the transfers of one user: higher before lower, then in order of the requests; 0 by default.
   public var priority: Int32 = 0
-  /// When it was asked for, boot clock: it is given up some days later (``TransferLimits/giveUp``).
+  /// When it was requested, boot clock: it is given up some days later (``TransferLimits/giveUp``).
   public var enqueuedAt: Instant
 
-  /// The app whose it is.
+  /// Its app.
   public var app: AppID { session.app }
 
   /// The server without a port; ``TransferLimits/maxPerHost`` counts by it.
   ///
-  /// A second port, or the dot at the end of a whole name, is no second server.
+  /// Neither a second port nor the final dot of a full name makes a second server.
   public var server: String {
     guard host.utf8.contains(UInt8(ascii: ":")) || host.utf8.last == UInt8(ascii: ".") else { return host }
     var name = host[...]
@@ -79,14 +78,14 @@ public struct TransferPolicy: Hashable, Sendable {
   }
 }
 
-/// A transfer that a caller asks for.
+/// A transfer that a caller requests.
 public struct Enqueued: Hashable, Sendable {
   /// Its number.
   public var id: TransferID
   /// Its policy.
   public var policy: TransferPolicy
 
-  /// Makes it of its parts.
+  /// Makes a request from its parts.
   public init(id: TransferID, policy: TransferPolicy) {
     self.id = id
     self.policy = policy
@@ -97,9 +96,9 @@ public struct Enqueued: Hashable, Sendable {
 public struct TransferLimits: Hashable, Sendable {
   /// How many transfers may run at once, from 1; 8 by default.
   public var maxConcurrent = 8
-  /// How many of them with one server, from 1; 6 by default, as browsers have it.
+  /// How many transfers with one server may run at once, from 1; 6 by default, as in browsers.
   public var maxPerHost = 6
-  /// How long after it was asked for a transfer is given up; 7 days by default.
+  /// How long after its request a transfer is given up; 7 days by default.
   public var giveUp = Duration.hours(7 * 24)
 
   /// Makes the default bounds.

@@ -1,4 +1,4 @@
-/// The transfers, and what is counted of them so that no event need look at all.
+/// The transfers, with counts and lists, so that no event need look at all of them.
 struct TransferQueue: Sendable {
   /// The counts of a session.
   struct Count: Hashable, Sendable {
@@ -8,7 +8,7 @@ struct TransferQueue: Sendable {
     var undelivered: Set<TransferID> = []
   }
 
-  /// The transfers with the same holds: they are judged once, however many servers they name.
+  /// The holds that transfers share: the transfers of a lane are judged once, however many servers they have.
   struct LaneKey: Hashable, Sendable {
     let app: AppID
     let network: NetworkConstraint
@@ -16,7 +16,7 @@ struct TransferQueue: Sendable {
     init(_ policy: TransferPolicy) { (app, network) = (policy.app, policy.network) }
   }
 
-  /// A transfer that may be tried, in the order of slots.
+  /// A transfer that may start, in the order of slots.
   struct Entry: Hashable, Comparable {
     let priority: Int32
     let id: TransferID
@@ -26,7 +26,7 @@ struct TransferQueue: Sendable {
     }
   }
 
-  /// A moment in the life of one, boot clock.
+  /// A moment of a transfer, boot clock.
   private struct Milestone: Hashable, Comparable {
     let at: Instant
     let id: TransferID
@@ -40,46 +40,46 @@ struct TransferQueue: Sendable {
   private(set) var given: [TransferID] = []
   private(set) var givenOfHost: [String: Int] = [:]
   private(set) var givenOfApp: [AppID: Int] = [:]
-  /// The ones among them whose bytes have all arrived, so that only the rename is left.
+  /// The transfers among them whose bytes have all arrived, so that only the rename is left.
   private(set) var fetched: Set<TransferID> = []
-  /// How the transfers get on that a worker has.
+  /// The progress of each transfer that a worker has.
   private(set) var paces: [TransferID: TransferPace] = [:]
-  /// The transfers that were told to stop so that others get their places.
+  /// The transfers that are stopped so that others get their slots.
   private(set) var yielding: Set<TransferID> = []
-  /// How many of them are under way to or from their servers.
+  /// How many of them are on the way to or from their servers.
   private(set) var movingCount = 0
-  /// How many have not ended.
+  /// How many transfers have not ended.
   private(set) var openCount = 0
-  /// The transfers whose time has come, by their holds and their servers, in the order of slots.
+  /// The transfers whose time has come, by holds and server, in the order of slots.
   private(set) var lanes: [LaneKey: [String: [Entry]]] = [:]
   /// The instant up to which transfers are in ``lanes``; nil before the first look.
   private var ripeUntil: Instant?
-  /// The transfers whose time is ahead.
+  /// The transfers whose time has not come.
   private var later: [Milestone] = []
   /// The ended transfers, by their ends.
   private var ended: [Milestone] = []
-  /// The first instant at which one that has not ended is to be given up; too early where one has ended since.
+  /// The first instant to give up a transfer; too early if that transfer has ended since.
   var giveUpAt: Instant?
-  /// When the next that runs may have to give way, boot clock.
+  /// When a running transfer may have to give way, boot clock.
   var yieldAt: Instant?
-  /// When to look at them again by time, boot clock.
+  /// When time requires the next look at the transfers, boot clock.
   var wakeAt: Instant?
-  /// Whether they must be looked at before the event is over.
+  /// Whether the transfers must be looked at before the event is done.
   var isTouched = false
 
-  /// Whether the time of any has come that waits.
+  /// Whether the time of any waiting transfer has come.
   var hasRipe: Bool { !lanes.isEmpty }
 
-  /// Whether any waits.
+  /// Whether any transfer waits.
   var hasWaiting: Bool { !lanes.isEmpty || !later.isEmpty }
 
   /// All transfers, in order of id.
   var ids: [TransferID] { states.keys.sorted() }
 
-  /// Whether an app has any that has not ended.
+  /// Whether an app has a transfer that has not ended.
   func hasOpen(of app: AppID) -> Bool { states.values.contains { $0.policy.app == app && $0.endedAt == nil } }
 
-  /// When the first of those that wait for their time may be tried; nil when none does.
+  /// When the next waiting transfer may start, boot clock; nil if none waits for a time.
   var nextTry: Instant? { later.first?.at }
 
   subscript(id: TransferID) -> TransferState? {
@@ -94,10 +94,10 @@ struct TransferQueue: Sendable {
     }
   }
 
-  /// Notes when a transfer is to be given up, boot clock.
+  /// Notes when a transfer will be given up, boot clock.
   mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
 
-  /// The most transfers that may wait for their rename, in addition to those in slots.
+  /// The most transfers that may wait for their rename without a slot.
   private static let mostFetched = 64
 
   /// Notes that all bytes of a transfer have arrived: its slot is free.
@@ -109,13 +109,13 @@ struct TransferQueue: Sendable {
     isTouched = true
   }
 
-  /// Notes that a transfer has been given to a worker.
+  /// Notes that a transfer was given to a worker.
   mutating func notePace(of id: TransferID, at now: Instant) { paces[id] = TransferPace(at: now) }
 
   /// Notes how many bytes of a transfer are moved.
   mutating func note(_ bytes: Int64, movedOf id: TransferID, at now: Instant) { paces[id]?.note(bytes, at: now) }
 
-  /// Notes that a transfer is stopped so that another gets its place.
+  /// Notes that a transfer is stopped so that another gets its slot.
   mutating func noteYielding(_ id: TransferID) { yielding.insert(id) }
 
   /// Moves the transfers whose time has come into the lanes.
@@ -129,7 +129,7 @@ struct TransferQueue: Sendable {
   /// The transfers that ended before an instant, boot clock, the oldest first.
   func ended(before instant: Instant) -> [TransferID] { ended.prefix { $0.at < instant }.map(\.id) }
 
-  /// When the first ended of those that did not do so before an instant, boot clock; nil when none did.
+  /// The first end at or after an instant, boot clock; nil without one.
   func firstEnd(from instant: Instant) -> Instant? {
     let index = ended.partitioningIndex { $0 >= Milestone(at: instant, id: TransferID(0)) }
     return index < ended.count ? ended[index].at : nil

@@ -1,56 +1,55 @@
-// Sessions of transfers: when the last transfer of a session has ended, the app is woken once.
+// Sessions of transfers: the app is woken once, after the last transfer of a session has ended.
 
 /// A session whose transfers have all ended, and whose end is not delivered to the app yet.
 public struct DrainedSession: Hashable, Sendable {
   /// The session's name.
   public var name: String
-  /// The app is woken not before this instant, boot clock.
+  /// The earliest wake of the app, boot clock.
   public var earliest: Instant
 }
 
 extension Engine {
-  /// The transfers that are known, in order of id.
+  /// The known transfers, in order of id.
   public var transferIDs: [TransferID] { transfers.ids }
 
-  /// The state of a transfer, to be saved; nil for an unknown one.
+  /// The state of a transfer, for the store; nil for an unknown transfer.
   public func transferState(of id: TransferID) -> TransferState? { transfers[id] }
 
-  /// Whether all transfers of a session have ended; also of one that never had any.
+  /// Whether all transfers of a session have ended; true for a session without transfers.
   public func isDrained(_ session: TransferSession) -> Bool { transfers.sessions[session]?.open ?? 0 == 0 }
 
-  /// How many transfers a worker has, and how many wait or are paused.
+  /// How many transfers run, and how many wait or are paused.
   public var transferCounts: (running: Int, waiting: Int) {
     let running = transfers.given.count
     return (running, transfers.openCount - running)
   }
 
-  /// When to look at the transfers again by time, boot clock; nil when there is nothing to do by time.
+  /// When time requires the next look at the transfers, boot clock; nil for never.
   public var transferWake: Instant? { transfers.wakeAt }
 
-  /// The start of a running refresh; nil if it is not there.
+  /// The start of a running refresh; nil for an unknown refresh.
   public func started(of refresh: RefreshID) -> Started? {
     running[refresh].flatMap { apps[$0]?.refreshing?.started }
   }
 
-  /// The transfers that a refresh reports to the app, in order of id: those of its session that had ended when it
-  /// started, and were not reported before.
+  /// The transfers that a refresh reports to the app, in order of id: transfers of its session that ended before its start,
+  /// and were not reported before.
   public func transfers(deliveredBy started: Started, to app: AppID) -> [TransferID] {
     guard let name = started.session else { return [] }
     let undelivered = transfers.sessions[TransferSession(app: app, name: name)]?.undelivered ?? []
     return undelivered.filter { id in (transfers[id]?.endedAt).map { $0 <= started.at } ?? false }.sorted()
   }
 
-  /// How often the app was woken for the end of the session that a refresh reports, this time included; nil for another
-  /// refresh.
+  /// How often the app was woken for the session that a refresh reports, including this wake; nil for another refresh.
   ///
-  /// More than 1 where an earlier wake was cut short, was to be repeated, or may have been lost with the daemon.
+  /// It is more than 1 if an earlier wake was cut short, had to be repeated, or may have been lost with the daemon.
   public func tries(deliveredBy refresh: RefreshID) -> Int? {
     guard let app = running[refresh], let started = started(of: refresh), started.session != nil else { return nil }
     return max(
       1, transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
   }
 
-  /// Counts a wake for the end of a session, to be saved before its first process.
+  /// Counts a wake for a drained session, which is saved before its first process.
   mutating func countWake(_ started: Started, of app: AppID, _ turn: inout Turn) {
     for id in transfers(deliveredBy: started, to: app) {
       guard var state = transfers[id] else { continue }
@@ -65,14 +64,14 @@ extension Engine {
     touch(session.app, &turn)
   }
 
-  /// Notes that a session goes on: its end is delivered when the new transfer has ended too.
+  /// Notes that a session has a new transfer: its end is delivered after that.
   mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
     guard let app = apps[session.app], app.drained.contains(where: { $0.name == session.name }) else { return }
     apps[session.app]?.drained.removeAll { $0.name == session.name }
     touch(session.app, &turn)
   }
 
-  /// Whether a session is drained and its end not delivered.
+  /// Whether a session is drained and its end is not delivered.
   func needsWake(_ session: TransferSession) -> Bool {
     guard let count = transfers.sessions[session] else { return false }
     return count.open == 0 && !count.undelivered.isEmpty
@@ -86,9 +85,9 @@ extension Engine {
     apps[session.app] = app
   }
 
-  /// Resolves the wake for a session: it was delivered, or it is requested again.
+  /// Resolves the wake for a session: the end is delivered, or the wake is requested again.
   ///
-  /// A wake that was cut short, or failed in a way that is worth a retry, is requested again.
+  /// A wake that was cut short, or failed and is worth a retry, is requested again.
   mutating func resolveWake(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
     guard let name = started.session else { return }
     if retryAt == nil {
@@ -101,9 +100,9 @@ extension Engine {
     requestWake(for: TransferSession(app: id, name: name), at: retryAt ?? turn.now)
   }
 
-  /// How long a transfer is shown after its end.
+  /// How long an ended transfer stays listed.
   private static let remembered = Duration.hours(24)
-  /// How long an ended transfer is kept for an app that has gone from the configuration.
+  /// How long an ended transfer is kept for an app that left the configuration.
   private static let keptForMissingApp = Duration.hours(30 * 24)
 
   /// Deletes transfers that ended long ago, once their end is delivered or their app is gone.
@@ -118,16 +117,16 @@ extension Engine {
     }
   }
 
-  /// When the next one is old enough to be forgotten, boot clock.
+  /// When the next ended transfer is old enough to be forgotten, boot clock.
   func nextForgetting(after now: Instant) -> Instant? {
-    // A microsecond more, because transfers that ended before an instant are deleted, not those at it.
+    // A microsecond more, because transfers are forgotten that ended before an instant, not at it.
     transfers.firstEnd(from: now - Self.remembered).map { $0 + Self.remembered + .microseconds(1) }
   }
 
   /// Resumes the transfers of the previous daemon once a configuration is in force, and requests the pending wakes.
   ///
-  /// - Parameter isFirst: whether this is the first configuration: then no worker has a transfer, and the transfers that
-  ///   were to be discarded are discarded now.
+  /// - Parameter isFirst: whether this is the first configuration: then no worker has a transfer, and pending discards
+  ///   begin.
   mutating func resumeTransfers(isFirst: Bool, _ turn: inout Turn) {
     transfers.giveUpAt = nil
     for id in transfers.ids {

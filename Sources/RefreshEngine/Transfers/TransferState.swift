@@ -1,6 +1,6 @@
 /// How a transfer has ended.
 public enum TransferResult: String, Hashable, Sendable, CaseIterable {
-  /// All of it is where it should be, and was checked.
+  /// The file is complete at its place, and was checked.
   case done
   /// It cannot succeed, however often it is tried; nothing of it is kept.
   case failed
@@ -10,15 +10,15 @@ public enum TransferResult: String, Hashable, Sendable, CaseIterable {
   case expired
 }
 
-/// Why a transfer that runs is stopped.
+/// Why a running transfer is stopped.
 public enum TransferStop: String, Hashable, Sendable, CaseIterable {
-  /// The network is no longer what it asks for.
+  /// The network no longer meets its constraint.
   case network
   /// The user paused it.
   case paused
-  /// The user cancelled it: what is there of it is to be removed.
+  /// The user cancelled it; its partial file is to be removed.
   case cancelled
-  /// Its time is up (``TransferLimits/giveUp``): what is there of it is to be removed.
+  /// Its time is up (``TransferLimits/giveUp``); its partial file is to be removed.
   case expired
   /// The app was logged out.
   case loggedOut = "logged-out"
@@ -32,29 +32,30 @@ public enum TransferStop: String, Hashable, Sendable, CaseIterable {
   /// Whether nothing of the transfer is kept.
   public var discards: Bool { self == .cancelled || self == .expired }
 
-  /// The result of a transfer that is discarded.
+  /// The result of a discarded transfer.
   var result: TransferResult { self == .expired ? .expired : .cancelled }
 }
 
-/// The report of a worker about a transfer.
+/// A worker's report about a transfer.
 public enum TransferReport: Hashable, Sendable {
-  /// All of it is where it should be, and was checked.
+  /// The file is complete at its place, and was checked.
   case done
   /// It cannot succeed; nothing of it is kept.
   case failed
-  /// It did not get to its end, and may the next time.
+  /// It did not finish, and may the next time.
   ///
-  /// The server may ask for a wait. After ``AttemptProgress/hasProgressed`` the next attempt is made at once.
+  /// The server may ask for a wait. After ``AttemptProgress/hasProgressed`` the next attempt follows at once.
   case retry(after: Duration?, hasProgressed: Bool)
-  /// The content is wrong, or nobody can tell whether it is whole; nothing of it is kept.
+  /// The content is wrong, or nobody can tell whether it is complete; nothing of it is kept.
   ///
-  /// It may be right later, as after the login page of a network; but not without end, because each try costs a file.
+  /// It may be right later, as after the login page of a network. But the tries are bounded, because each may move the
+  /// whole file.
   case wrong
-  /// There is no room for it: so many bytes are needed.
+  /// The disk has no room for it; the needed bytes.
   case noSpace(needed: Int64)
-  /// It was stopped, as it was asked for.
+  /// It was stopped, as ordered.
   case stopped
-  /// The worker has ended; `hasProgressed` as above.
+  /// The worker has ended; `hasProgressed` as in ``retry(after:hasProgressed:)``.
   case lost(hasProgressed: Bool)
 }
 
@@ -71,44 +72,44 @@ public enum TransferReport: Hashable, Sendable {
 ///     waiting      -> paused        the user pauses it
 ///     paused       -> waiting       the user resumes it
 ///
-/// From every stage it ends when it is done or cannot be.
+/// From every stage it ends when it is done or cannot succeed.
 public struct TransferState: Hashable, Sendable {
-  /// Where a transfer is.
+  /// The stage of a transfer.
   public enum Stage: Hashable, Sendable {
-    /// It is to run, not before this instant, boot clock.
+    /// It waits to run, and not before this instant, boot clock.
     case waiting(from: Instant)
-    /// It was given to a worker.
+    /// A worker has it.
     case transferring
-    /// Its worker was told to stop, and has not said that it did.
+    /// Its worker was told to stop, and has not reported the stop.
     case stopping(TransferStop)
     /// The user paused it.
     case paused
-    /// It waits for this much room on the disk, in bytes.
+    /// It waits for room on the disk, in bytes.
     case noSpace(needed: Int64)
     /// It has ended, boot clock.
     case ended(TransferResult, at: Instant)
   }
 
-  /// The app, and when the transfer may run.
+  /// The app, and the conditions of the transfer.
   public var policy: TransferPolicy
-  /// Where it is.
+  /// The stage.
   public var stage: Stage
-  /// Whether it was ever given to a worker, so that there may be something of it on the disk.
+  /// Whether a worker ever had it, so that a partial file may exist.
   public var hasBegun = false
-  /// How often in a row it did not get on; after its end, how often the app was woken for it.
+  /// How many attempts in a row made no progress; after its end, how often the app was woken for it.
   public var failures: Int32 = 0
   /// How often its content was wrong since the daemon started; not saved.
   public var wrongs: Int32 = 0
   /// Whether the app was woken for it, after its end.
   public var isDelivered = false
 
-  /// The state of a transfer that was just asked for.
+  /// The state of a transfer that was just requested.
   public init(policy: TransferPolicy, stage: Stage? = nil) {
     self.policy = policy
     self.stage = stage ?? .waiting(from: policy.enqueuedAt)
   }
 
-  /// The state with all its instants changed, as a reboot changes them.
+  /// The state with all its instants changed, as after a reboot.
   public func moved(_ change: (Instant) -> Instant) -> TransferState {
     var state = self
     state.policy.enqueuedAt = change(policy.enqueuedAt)
@@ -128,19 +129,19 @@ public struct TransferState: Hashable, Sendable {
     }
   }
 
-  /// When it ended, boot clock; nil while it has not.
+  /// When it ended, boot clock; nil before.
   var endedAt: Instant? {
     if case .ended(_, let at) = stage { at } else { nil }
   }
 }
 
-/// The engine's answer about one transfer at one instant.
+/// The engine's answer about a transfer at an instant.
 public enum TransferVerdict: Hashable, Sendable {
   /// It starts now.
   case ready
-  /// It is not tried again before this instant, boot clock.
+  /// The earliest next try, boot clock.
   case notDue(until: Instant)
-  /// Something keeps it from running.
+  /// The holds that keep it from running.
   case held([Hold])
   /// It runs.
   case transferring
@@ -148,7 +149,7 @@ public enum TransferVerdict: Hashable, Sendable {
   case stopping(TransferStop)
   /// The user paused it.
   case paused
-  /// It waits for room on the disk, so many bytes.
+  /// It waits for room on the disk, in bytes.
   case noSpace(needed: Int64)
   /// It has ended.
   case ended(TransferResult)

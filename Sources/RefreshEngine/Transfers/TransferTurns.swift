@@ -1,25 +1,25 @@
-// Transfers that run give way to others: nobody keeps a slot for ever while another waits for it.
+// Turns of running transfers: nobody keeps a slot for ever while another waits for it.
 
 /// The progress of a transfer that has a slot.
 struct TransferPace: Sendable {
   /// The bytes that a transfer must move within ``patience`` to keep its slot: 1 KiB a second on average.
   static let worthASlot: Int64 = 30 * 1024
   static let patience = Duration.seconds(30)
-  /// How long one may run while a user with fewer slots waits.
+  /// How long a transfer may run while a user with fewer slots waits.
   static let turn = Duration.minutes(5)
-  /// How long one that gave way leaves its slot to others.
+  /// How long a transfer that gave way leaves its slot to others.
   static let rest = Duration.minutes(1)
 
   /// When it got the slot.
   let began: Instant
-  /// When it last got on.
+  /// When it last made progress.
   private(set) var gotOnAt: Instant
-  /// The bytes that were there then; nil before the first report.
+  /// How many bytes were moved then; nil before the first report.
   private var bytes: Int64?
 
   init(at now: Instant) { (began, gotOnAt) = (now, now) }
 
-  /// Notes how many bytes of it are there.
+  /// Notes how many bytes are moved.
   mutating func note(_ bytes: Int64, at now: Instant) {
     guard let before = self.bytes, bytes >= before else { return self.bytes = bytes }
     guard bytes - before >= Self.worthASlot else { return }
@@ -28,9 +28,10 @@ struct TransferPace: Sendable {
 }
 
 extension Engine {
-  /// Stops one transfer that keeps another from a slot for too long: a slow one, or one of a user with more slots.
+  /// Stops one transfer that keeps others from a slot for too long: a slow transfer, or a transfer of a user with more
+  /// slots.
   ///
-  /// The next is stopped when that slot is free. Sets when to look again.
+  /// It stops the next only when that slot is free. It sets when to look again.
   mutating func giveWay(_ turn: inout Turn) {
     transfers.yieldAt = nil
     guard transfers.hasRipe, transfers.yielding.isEmpty, !transfers.paces.isEmpty else { return }
@@ -44,14 +45,14 @@ extension Engine {
       if given[owner(of: state.policy.app)] ?? 0 >= fewest + 2 { at = min(at, pace.began + TransferPace.turn) }
       due.append((at, id))
     }
-    // The latest of those that are due, so that the others get to their ends.
+    // The newest of the due transfers, so that older transfers finish.
     let ripe = due.filter { $0.at <= turn.now }.map(\.id).max()
     guard let id = ripe else { return transfers.yieldAt = due.map(\.at).min() }
     transfers.noteYielding(id)
     stopTransfer(id, .user, &turn)
   }
 
-  /// The fewest slots of a user who waits for the slot of a transfer with this server; nil if nobody does.
+  /// The fewest slots of a user who waits for the slot of a transfer with this server; nil if nobody waits.
   private func fewestOfWaiting(for server: String, _ given: [UInt32: Int], at now: Instant) -> Int? {
     var slots = TransferSlots(given: transfers, limits: limits.transfers)
     slots.giveBack(with: server)
@@ -62,6 +63,6 @@ extension Engine {
     return waiting.map { given[self.owner(of: $0.key.app)] ?? 0 }.min()
   }
 
-  /// The user whose app it is; root for one that is not configured.
+  /// The owner of an app; root if it is not configured.
   func owner(of app: AppID) -> UInt32 { apps[app]?.policy?.owner ?? 0 }
 }

@@ -1,7 +1,7 @@
-// Transfers: what happens to them, and which of them run.
+// Transfers: their changes, and the choice of running transfers.
 
 extension Engine {
-  /// Adds transfers to the queue; known ones stay as they are.
+  /// Adds transfers to the queue; known transfers stay as they are.
   mutating func enqueue(_ enqueued: [Enqueued], _ turn: inout Turn) {
     for transfer in enqueued where transfers[transfer.id] == nil {
       set(TransferState(policy: transfer.policy), of: transfer.id, &turn)
@@ -10,13 +10,13 @@ extension Engine {
     }
   }
 
-  /// Pauses a transfer, or has it go on.
+  /// Pauses a transfer, or resumes it.
   mutating func pause(_ id: TransferID, _ isPaused: Bool, _ turn: inout Turn) {
     guard var state = transfers[id] else { return }
     switch (state.stage, isPaused) {
     case (.waiting, true), (.noSpace, true): state.stage = .paused
     case (.transferring, true): return stopTransfer(id, .paused, &turn)
-    // A transfer that is being discarded stays so.
+    // A transfer that is being discarded goes on to be discarded.
     case (.stopping(let reason), true) where !reason.discards: state.stage = .stopping(.paused)
     case (.stopping(.paused), false): state.stage = .stopping(.user)
     case (.paused, false):
@@ -31,7 +31,7 @@ extension Engine {
 
   /// Cancels a transfer: nothing of it is kept.
   ///
-  /// It ends when the driver has stopped it, even if nothing of it is there: until the cancellation is stored it can be
+  /// It ends after the driver has stopped it, even if nothing of it exists: until the cancellation is stored, it can be
   /// taken back.
   mutating func cancel(_ id: TransferID, _ turn: inout Turn) {
     guard let state = transfers[id], state.endedAt == nil else { return }
@@ -45,9 +45,7 @@ extension Engine {
     set(state, of: id, &turn)
   }
 
-  /// Applies that there is room for a transfer that waited for it.
-  ///
-  /// At once the first time; where there was none after all, as under a quota, after a wait that doubles.
+  /// Retries a transfer when space is found: first at once, later after a doubling wait.
   mutating func findRoom(_ id: TransferID, _ turn: inout Turn) {
     guard var state = transfers[id], case .noSpace = state.stage else { return }
     state.stage = .waiting(from: turn.now + wait(of: id, state.policy.app, after: state.failures - 1))
@@ -62,7 +60,7 @@ extension Engine {
     case (.failed, .stopping(let reason)) where reason.discards: return end(id, reason.result, &turn)
     case (.failed, _): return end(id, .failed, &turn)
     case (.lost, .stopping(let reason)) where reason.discards && state.failures < Self.mostDiscards:
-      // Something of it may be there still.
+      // A part of it may remain.
       state.failures += 1
       turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
     case (_, .stopping(let reason)) where reason.discards: return end(id, reason.result, &turn)
@@ -89,11 +87,11 @@ extension Engine {
     set(state, of: id, &turn)
   }
 
-  /// How often the content of a transfer may be wrong; the last time is half an hour after the first.
+  /// How often the content of a transfer may be wrong; the last try is half an hour after the first.
   private static let mostWrongs: Int32 = 6
   /// The longest wait that a server may ask for.
   private static let longestWait = Duration.hours(24)
-  /// How often it is tried to remove what is there of a transfer, when workers do not come to it.
+  /// How often workers may fail to remove the partial file of a transfer.
   private static let mostDiscards: Int32 = 3
 
   /// Schedules the next attempt: at once after progress, else after the back-off.
@@ -105,13 +103,13 @@ extension Engine {
     state.stage = .waiting(from: now + max(wait, min(after ?? .zero, Self.longestWait)))
   }
 
-  /// How long a transfer waits after so many failures in a row.
+  /// How long a transfer waits after some failures in a row.
   private func wait(of id: TransferID, _ app: AppID, after failures: Int32) -> Duration {
     guard failures > 0 else { return .zero }
     return BackOff.transfers.wait(after: failures) { spread.offset(of: app, within: $0 / 5, turn: id.number) }
   }
 
-  /// Ends a transfer and keeps nothing of it: at once where nothing can be there, else when a worker has seen to it.
+  /// Ends a transfer and keeps nothing of it: at once if nothing of it can exist, else after a worker has removed it.
   private mutating func discard(_ id: TransferID, _ reason: TransferStop, _ turn: inout Turn) {
     guard let state = transfers[id], state.endedAt == nil else { return }
     if case .stopping(let before) = state.stage, before.discards { return }
@@ -130,19 +128,19 @@ extension Engine {
   mutating func end(_ id: TransferID, _ result: TransferResult, _ turn: inout Turn) {
     guard var state = transfers[id] else { return }
     state.stage = .ended(result, at: turn.now)
-    // From now on it counts wakes.
+    // From now on `failures` counts wakes.
     state.failures = 0
     set(state, of: id, &turn)
     noteDrained(state.policy.session, &turn)
   }
 
-  /// Writes a transfer's state, to be saved.
+  /// Sets a transfer's state, and has it saved.
   mutating func set(_ state: TransferState, of id: TransferID, _ turn: inout Turn) {
     transfers[id] = state
     turn.decision.transfersChanged.insert(id)
   }
 
-  /// Gives up those whose time is up; what the user paused waits for the user.
+  /// Gives up transfers whose time is up; a transfer that the user paused waits for the user.
   mutating func giveUpTransfers(_ turn: inout Turn) {
     guard let at = transfers.giveUpAt, at <= turn.now else { return }
     transfers.giveUpAt = nil
@@ -153,7 +151,7 @@ extension Engine {
     }
   }
 
-  /// Stops transfers that may no longer run, starts those that may while there are slots, and derives the next wake.
+  /// Stops transfers that may no longer run, starts transfers while there are slots, and computes the next wake.
   mutating func runTransfers(_ turn: inout Turn) {
     // Before the first configuration no app is known.
     guard isConfigured, transfers.isTouched || transferWake.map({ $0 <= turn.now }) == true else { return }
@@ -184,7 +182,7 @@ extension Engine {
     return next
   }
 
-  /// Gives the transfers that may run to workers until no slot is free.
+  /// Gives transfers that may run to workers until no slot is free.
   private mutating func startTransfers(at now: Instant, _ turn: inout Turn) {
     for id in nextTransfers(at: now) {
       guard var state = transfers[id] else { continue }

@@ -1,4 +1,4 @@
-/// The state that all apps share, and that outlives the daemon and the boot.
+/// The state that all apps share, which outlives the daemon and the boot.
 public struct DeviceState: Hashable, Sendable {
   /// The user's pause of all apps; nil while there is none.
   public var pause: Pause?
@@ -13,7 +13,7 @@ public struct DeviceState: Hashable, Sendable {
     self.learnings = learnings
   }
 
-  /// The state with its instants changed, as the store does after a reboot.
+  /// The state with its instants changed, as the store changes them after a reboot.
   public func moved(_ change: (Instant) -> Instant) -> DeviceState {
     var state = self
     if case .until(let end) = pause { state.pause = .until(change(end)) }

@@ -1,4 +1,4 @@
-/// For how long the user has paused all apps.
+/// The user's pause of all apps, with its end.
 public enum Pause: Hashable, Sendable {
   /// Until `resume`.
   case untilResumed
@@ -12,7 +12,7 @@ public enum Pause: Hashable, Sendable {
 }
 
 extension Engine {
-  /// Pauses all apps, or ends the pause; what runs goes on.
+  /// Pauses all apps, or ends the pause; running refreshes go on.
   mutating func setPause(_ pause: Pause?, _ turn: inout Turn) {
     var pause = pause
     if pause == .untilAC, conditions.power.value?.onBattery == false { pause = nil }
@@ -23,7 +23,7 @@ extension Engine {
     turn.touched.insert(held.all)
   }
 
-  /// Ends a pause whose time has come.
+  /// Ends a pause that is over.
   mutating func endPause(_ turn: inout Turn) {
     if device.pause?.isOver(at: turn.now) == true { setPause(nil, &turn) }
   }

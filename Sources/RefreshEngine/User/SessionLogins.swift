@@ -1,22 +1,22 @@
-/// The login and logout of apps with the sessions of their owners.
+/// Logs apps in and out with the sessions of their owners.
 ///
-/// Only a change since the last signal counts: a person's own `login` and `logout` hold until then.
+/// Only a change of sessions counts: a person's own `login` or `logout` holds until then.
 public struct SessionLogins: Sendable {
-  /// The users who have sessions; nil until the first answer.
+  /// The users who have sessions; nil before the first answer.
   public private(set) var users: Set<UInt32>?
   /// Whether the sessions last logged an app in or out; no entry before the first time.
   private var isLoggedIn: [AppID: Bool] = [:]
 
-  /// Makes logins of which nothing is known yet.
+  /// Makes logins before the first answer.
   public init() {}
 
-  /// Whether a user is a person, who logs in and out, and no account of the system.
+  /// Whether a user is a person, who logs in and out, and not a system account.
   ///
-  /// The ranges are those of systemd (systemd.io, "Users, Groups, UIDs and GIDs on systemd Systems"): below 1000 the
-  /// system's accounts, from 61184 on dynamic users and `nobody`.
+  /// The ranges are systemd's (systemd.io, "Users, Groups, UIDs and GIDs on systemd Systems"): system accounts below 1000;
+  /// dynamic users and `nobody` from 61184 on.
   public static func isPerson(_ uid: UInt32) -> Bool { uid >= 1000 && !(61_184...65_535).contains(uid) }
 
-  /// Applies the sessions as they are now; nil when sessions are no longer followed, and then apps stay as they are.
+  /// Applies the present sessions; nil if sessions are no longer followed, and then apps stay as they are.
   ///
   /// - Parameters:
   ///   - users: the users who have sessions.
@@ -46,7 +46,7 @@ public struct SessionLogins: Sendable {
     return (login, absent.sorted())
   }
 
-  /// The apps of a user to log out, now that the user does not linger; none if the user has a session again.
+  /// The apps of a user to log out, who does not linger; none if the user has a session again.
   public mutating func logOut(_ user: UInt32, apps: [(id: AppID, owner: UInt32)]) -> [AppID] {
     guard users?.contains(user) == false else { return [] }
     let ids = apps.filter { $0.owner == user && isLoggedIn[$0.id] != false }.map(\.id)

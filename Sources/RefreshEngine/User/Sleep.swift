@@ -1,10 +1,10 @@
-// Sleep: refreshes end before the machine sleeps; after it has woken, nothing starts until it has settled.
+// Sleep: refreshes end before the machine sleeps; after the resume nothing deferrable starts until it has settled.
 
 extension Engine {
-  /// Until when the machine settles after boot or resume, boot clock; nil when it was in neither.
+  /// Until when the machine settles after boot or resume, boot clock; nil without either since the daemon began.
   var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
 
-  /// Has running refreshes end before the machine sleeps; nothing starts until it is awake.
+  /// Warns and stops running refreshes before the machine sleeps; nothing starts until the resume.
   mutating func suspend(until end: Instant, _ turn: inout Turn) {
     isSuspending = true
     transfers.isTouched = true

@@ -1,27 +1,27 @@
-// Changes by the user that cannot be stored are taken back: the one place with the rule for each of them.
+// Takes back changes by the user that cannot be stored; has the rule for each of them.
 
-/// The state that a change by the user replaced, where no other event brings it back.
+/// The state before a change by the user, if no other event restores it.
 public indirect enum Before: Hashable, Sendable {
-  /// An app's state before a skip.
+  /// An app's skip.
   case skip(AppID, until: Instant?, isOfAll: Bool, request: Request?)
-  /// A request that the change dropped.
+  /// The request that a change dropped.
   case request(AppID, Request?)
   /// The learners of an app, and the plan made from them.
   case learned(AppID, Learned?, planned: Instant?)
   /// An app that was erased.
   case app(AppID, AppState, Learned?, pushes: [Push])
-  /// A transfer as it was before the user steered it.
+  /// A transfer before the user's change.
   case transfer(TransferID, TransferState)
 }
 
 extension Engine {
-  /// The events that take back changes by the user; to be asked before the changes, and handled if they cannot be stored.
+  /// The events that take back changes by the user: to ask for before the changes, and to handle if the store fails.
   public func undo(of events: [Event]) -> [Event] { events.reversed().flatMap(undo) }
 
   private func undo(of event: Event) -> [Event] {
     switch event {
     case .disabled(let id, let isDisabled):
-      // Disabling an app also drops its scheduled refresh and what it was asked for.
+      // Disabling an app also drops its scheduled refresh and its request.
       state(of: id).map {
         [
           .disabled(id, $0.isDisabled), .scheduled(id, $0.oneShot),
@@ -48,9 +48,9 @@ extension Engine {
     }
   }
 
-  /// The refresh that an app was asked for, also one that runs: a switch stops it at once, and no disk delays that.
+  /// The request of an app, also if its refresh runs: a switch stops that at once, without waiting for the disk.
   ///
-  /// A push and an ended session are told again by themselves.
+  /// A push and an ended session ask again by themselves.
   private func asked(of id: AppID) -> Request? {
     guard let app = apps[id] else { return nil }
     guard app.state.request == nil, let running = app.refreshing, running.stopReason == nil,
@@ -59,7 +59,7 @@ extension Engine {
     return Request(trigger: .retry, earliest: running.started.at)
   }
 
-  /// Brings back what a change replaced, as far as nothing else has changed it since.
+  /// Restores the state before a change, unless something else has changed it since.
   mutating func restore(_ before: Before, _ turn: inout Turn) {
     switch before {
     case .skip(let id, let until, let isOfAll, let request):
@@ -70,7 +70,7 @@ extension Engine {
       change(id, &turn)
     case .request(let id, let request):
       guard let app = apps[id], app.policy != nil, app.state.request == nil, request != nil else { return }
-      // A refresh that has started since serves the request, and one that was stopped does not.
+      // A refresh that has started since serves the request, unless it was stopped.
       if let running = app.refreshing, running.stopReason != .user, running.stopReason != .logout { return }
       apps[id]?.state.request = request
       change(id, &turn)
@@ -80,7 +80,7 @@ extension Engine {
       turn.decision.openingsForgotten[id] = false
       change(id, &turn)
     case .app(let id, let state, let learned, let pushes):
-      // A file that names it again has begun a new app.
+      // A file that names the app again has begun a new app.
       guard let app = apps[id], app.policy == nil, app.state.seenAt == nil else { return }
       apps[id]?.state = state
       apps[id]?.pushes = pushes
@@ -103,13 +103,13 @@ extension Engine {
     turn.decision.learned.insert(id)
   }
 
-  /// A transfer that a worker has goes on: what was to stop it waited for the store, and is void.
+  /// Restores a transfer before a change; a transfer that a worker has goes on, because its stop order is void.
   private mutating func restore(_ before: TransferState, of id: TransferID, _ turn: inout Turn) {
     guard var state = transfers[id], state.endedAt == nil else { return }
     state.policy.priority = before.policy.priority
     switch (before.isGiven, state.isGiven) {
     case (true, true):
-      // The engine's own stops stand.
+      // Stops by the engine itself stay in force.
       switch state.stage {
       case .stopping(.paused), .stopping(.cancelled): state.stage = before.stage
       case .stopping(.user) where before.stage == .stopping(.paused): state.stage = before.stage

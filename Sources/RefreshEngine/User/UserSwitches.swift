@@ -1,14 +1,14 @@
-// The user's switches: disable, skip and one-shots stand above the schedule.
+// The user's switches: disable, skip and one-shots outrank the schedule.
 
 extension App {
-  /// Until when every refresh by time is skipped, boot clock; nil when none or only the next one is.
+  /// Until when all refreshes by time are skipped, boot clock; nil if none or only the next is skipped.
   func skipsAllUntil(at now: Instant) -> Instant? {
     state.skipsAll ? state.skippedUntil.flatMap { $0 > now ? $0 : nil } : nil
   }
 
   mutating func endSkip() { (state.skippedUntil, state.skipsAll) = (nil, false) }
 
-  /// Forgets a skip whose time has passed.
+  /// Ends a skip whose time has passed.
   mutating func endPassedSkip(at now: Instant) {
     if let skippedUntil = state.skippedUntil, skippedUntil <= now { endSkip() }
   }
@@ -17,7 +17,7 @@ extension App {
 extension Engine {
   /// Disables an app, or enables it again.
   ///
-  /// Its running refresh is stopped and its requests are dropped; the schedule stays for when it is enabled again.
+  /// Stops its running refresh and drops its requests; keeps the schedule until it is enabled again.
   mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, app.state.isDisabled != isDisabled else { return }
     apps[id]?.state.isDisabled = isDisabled
@@ -30,10 +30,10 @@ extension Engine {
     stop(id, .user, &turn)
   }
 
-  /// Skips the next refresh that time would start: nothing starts by time until one interval after it.
+  /// Skips the next refresh by time: nothing starts by time until one interval after it.
   ///
-  /// While that one is still ahead, a second skip changes nothing: exactly one is passed over. While all are skipped until
-  /// an instant, it changes nothing either. A refresh by another trigger does not end the skip.
+  /// A second skip before that refresh changes nothing: exactly one refresh is skipped. Nor does a skip change a skip of
+  /// all. A refresh by another trigger does not end the skip.
   mutating func skip(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
       return
@@ -49,7 +49,7 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// Skips every refresh that time would start before an instant; no instant, or a passed one, ends every skip.
+  /// Skips every refresh by time before an instant; nil or a passed instant ends every skip.
   ///
   /// A refresh by another trigger does not end the skip, and a retry waits for its end.
   mutating func skipAll(_ id: AppID, until: Instant?, _ turn: inout Turn) {
@@ -57,7 +57,7 @@ extension Engine {
     if let until, until > turn.now {
       apps[id]?.state.skippedUntil = until
       apps[id]?.state.skipsAll = true
-      // A retry stays, and is due when the skip ends.
+      // A retry stays in place, and is due when the skip ends.
       if let asked = app.state.request?.trigger, asked.isDeferrable, asked != .retry || app.hasCallers {
         apps[id]?.dropRequest(at: turn.now)
       }
@@ -69,7 +69,7 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// Schedules a one-shot in place of an earlier one, or none; an app that is off gets none.
+  /// Schedules a one-shot in place of an earlier one, or removes it; an app that is off gets none.
   mutating func schedule(_ id: AppID, _ oneShot: OneShot?, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.isOff, app.state.oneShot != oneShot else { return }
     apps[id]?.state.oneShot = oneShot

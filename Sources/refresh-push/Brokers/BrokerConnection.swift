@@ -21,7 +21,7 @@ enum BrokerReport: Sendable {
 final class BrokerConnection {
   /// The timeout of the handshake, from the open connection to the subscription.
   private static let handshakeTimeout = Duration.seconds(30)
-  /// The time that a broker has to answer in MQTT 5, because some that speak 3.1.1 alone say nothing at all.
+  /// The time that a broker has to answer in MQTT 5, because some 3.1.1 brokers do not answer at all.
   private static let answerTimeout = Duration.seconds(10)
   /// The most reads of a pass.
   private static let mostPortions = 32
@@ -35,7 +35,7 @@ final class BrokerConnection {
   private var session: BrokerSession?
   private var keepAlive: UInt16
   private var isConnecting = true
-  /// Whether a CONNECT went out, so that silence is the broker's and not the network's.
+  /// Whether a CONNECT was sent, so that the broker is silent and not the network.
   private var hasSpoken = false
   private var isAnswered = false
   private var isEstablished = false
@@ -192,7 +192,7 @@ final class BrokerConnection {
         try answered(code, isSessionPresent, client)
         self.keepAlive = keepAlive ?? options.keepAlive
       case .subscribed(let code):
-        // A session that is there has its subscription: mochi answers so while the number of the request is in use.
+        // mochi answers so while the request's number is in use; a present session has its subscription.
         let isInForce = code == MQTTReason.packetNumberInUse && isEstablished
         guard code == 1 || isInForce else { throw .notSubscribed(code: code) }
         establish()

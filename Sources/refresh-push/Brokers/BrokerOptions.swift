@@ -14,7 +14,7 @@ struct BrokerOptions: Hashable, Sendable {
   /// A batch shares a commit in the daemon. Together with the size of a packet this number bounds the memory.
   static let receiveMaximum: UInt16 = 64
 
-  /// The version that push.toml names; nil for 5 with 3.1.1 behind it.
+  /// The version that push.toml names; nil to try 5 and then 3.1.1.
   var onlyVersion: MQTTVersion?
   var host: String
   var port: UInt16

@@ -10,7 +10,7 @@ import RefreshConfig
 final class BrokerSource: Source {
   /// The number of short connections in a row, closed without a reason, that shows two clients with the same id.
   ///
-  /// MQTT 3.1.1 has no reason code for that, and mosquitto 2.0.11 does not send that of MQTT 5.
+  /// MQTT 3.1.1 has no reason code for a takeover, and mosquitto 2.0.11 does not send the code of MQTT 5.
   private static let mostSilentEnds = 3
   /// The longest duration of a short connection.
   private static let soon = Duration.seconds(600)
@@ -118,7 +118,7 @@ final class BrokerSource: Source {
       bridge.refuses("its topic is of an earlier subscription", from: self)
       return nil
     }
-    // The broker does not know the bound, or does not keep to it.
+    // The broker does not know the bound, or does not obey it.
     if let size = message.excessiveSize {
       bridge.refuses("it has \(size) bytes, more than is accepted", app: app, from: self)
       return nil

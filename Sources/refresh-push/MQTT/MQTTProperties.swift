@@ -1,6 +1,6 @@
 /// The properties of a packet of MQTT 5 that the bridge uses (section 2.2.2).
 struct MQTTProperties: Hashable {
-  /// The seconds of silence that the broker wants instead of the bridge's; nil if it does not say.
+  /// The broker's seconds of silence, which replace the bridge's; nil if the broker does not send them.
   private(set) var keepAlive: UInt16?
   /// The first user property `urgency`.
   private(set) var urgency: String?

@@ -2,7 +2,7 @@
 ///
 ///     idle -> trying -> connected -> waiting -> trying …
 ///
-/// A pure value, so that a test can pass an hour in no time. Instants are of the boot clock.
+/// A pure value, so that a test can pass an hour without waiting. Instants are of the boot clock.
 struct SourceState: Hashable, Sendable {
   /// The stages of a connection.
   enum Stage: Hashable, Sendable {

@@ -8,9 +8,9 @@ enum NtfyEvent: Hashable, Sendable {
   case open(time: Int64)
   /// A message of a topic.
   case message(NtfyMessage)
-  /// A server sends the first of these after all messages of before the connection.
+  /// A keep-alive; the server sends the first one after all messages from before the connection.
   case keepAlive
-  /// A line without a message: an event that is new in later servers.
+  /// A line without a message: an event of a later server.
   case other
 
   /// Reads a line; nil for a line that no ntfy server sends.

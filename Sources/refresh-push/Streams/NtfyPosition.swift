@@ -1,12 +1,11 @@
 /// The time from which the next connection to an ntfy server continues (`since=`), in seconds since 1970.
 ///
-/// `since=` with the id of a message would lose messages, because the server understands it as its order of arrival. A
-/// scheduled message arrives long before it is sent, and messages of the same second are sent in any order. So the bridge
-/// asks by time, and goes back a little. The daemon recognizes the ids of messages that come again; it knows the last
-/// 1,000 of each app.
+/// `since=` with the id of a message would lose messages, because the server reads it as an order of arrival. A scheduled
+/// message arrives long before it is sent, and messages of the same second are sent in any order. So the bridge asks by
+/// time, and goes back a little. The daemon recognizes the ids of repeated messages; it knows the last 1,000 of each app.
 ///
-/// A server sends old messages in the order of their times, and new ones between them. It sends a keep-alive only after
-/// all old ones. Before that, the bridge cannot tell how far it has come by the newest time alone.
+/// A server sends old messages in the order of their times, and new messages between them. It sends a keep-alive only after
+/// all old messages. Before the keep-alive, the newest time alone does not tell which old messages have arrived.
 struct NtfyPosition: Hashable {
   /// How far the next connection goes back, because a server sends a scheduled message up to 10 s late, or later if it was
   /// off when the message was due.
@@ -32,16 +31,16 @@ struct NtfyPosition: Hashable {
   /// The value for `since=`; nil for none, when the server sends new messages only.
   var since: String? { floor.map(String.init) ?? stored }
 
-  /// The server says that the stream begins, with its own time.
+  /// Notes the server's time at the beginning of the stream.
   mutating func open(at time: Int64) {
     newest = max(newest, time)
-    // Messages from before the first connection are of the past.
+    // Messages from before the first connection are not delivered.
     if stored == nil, floor == nil, time > 0 { floor = time }
-    // A server whose clock was ahead has given a time that is yet to come, before which nothing would be asked for.
+    // The server's clock was ahead, so the position is in the future, and the server would send nothing.
     if let floor, time > 0, floor > time { self.floor = time - Self.slack }
   }
 
-  /// A message has arrived.
+  /// Notes the time of an arrived message.
   mutating func append(_ time: Int64) {
     guard time > 0 else { return }
     newest = max(newest, time)
@@ -50,7 +49,7 @@ struct NtfyPosition: Hashable {
     move()
   }
 
-  /// A keep-alive has arrived.
+  /// Notes a keep-alive: all old messages have arrived.
   mutating func finishOldOnes() {
     hasOldOnes = true
     move()

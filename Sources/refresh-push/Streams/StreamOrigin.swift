@@ -1,4 +1,4 @@
-/// The server whose ids a stored position has.
+/// The server that a stored position belongs to.
 ///
 /// A source may keep its name in push.toml and get another URL or kind. The ids of one server mean nothing to another.
 struct StreamOrigin: Hashable, Sendable {

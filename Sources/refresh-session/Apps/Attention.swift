@@ -1,10 +1,10 @@
 import Glibc
 import Systemd
 
-/// Whether somebody is there, as logind says: the machine is awake, and the user's display session active, unlocked and not
+/// Tells from logind whether somebody is there: the machine is awake, and the display session is active, unlocked and not
 /// idle.
 ///
-/// Without logind, or without a display session, somebody counts as there.
+/// Without logind or a display session, somebody counts as there.
 final class Attention {
   private static let service = "org.freedesktop.login1"
   private static let path = "/org/freedesktop/login1"
@@ -21,7 +21,7 @@ final class Attention {
   private var listener: BusListener?
   private var path: String?
   private var properties: [String: Bool] = [:]
-  /// Whether the machine goes to sleep, or sleeps.
+  /// Whether the machine sleeps or is about to sleep.
   private var isAsleep = false
 
   init(_ bus: Bus, changed: @escaping () -> Void) {
@@ -53,7 +53,7 @@ final class Attention {
       userListener = bus.listen(
         to: .propertiesChanged(of: "org.freedesktop.login1.User", at: path, in: Self.service)
       ) { [unowned self] values in
-        // Another session may be the display session now; a session that opens or closes is no news.
+        // Another session may now be the display session; a session that opens or closes changes nothing here.
         if values.count > 1, let display = values[1].entries?["Display"] { follow(display) }
       }
       question = bus.call(.get("Display", of: "org.freedesktop.login1.User", at: path, in: Self.service)) {
@@ -63,7 +63,7 @@ final class Attention {
     }
   }
 
-  /// Follows the display session, which is an id and a path, both empty if there is none.
+  /// Follows the display session: an id and a path, both empty if there is none.
   private func follow(_ display: BusValue) {
     guard let fields = display.elements, fields.count == 2, let id = fields[0].text, let path = fields[1].text,
       !id.isEmpty
@@ -96,7 +96,7 @@ final class Attention {
     leaveSession()
   }
 
-  /// Changes what is known, and tells of it if somebody is there now, or no longer.
+  /// Applies a change, and reports it if somebody came or left.
   private func update(_ change: () -> Void) {
     let before = isThere
     change()

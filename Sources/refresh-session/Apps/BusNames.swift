@@ -1,9 +1,9 @@
 import RefreshAPI
 import Systemd
 
-/// The bus names that are equal to desktop ids, as apps own them that the bus has started.
+/// The owned bus names that equal desktop ids: apps that the bus has started have such names.
 final class BusNames {
-  /// The most names that are followed; each is a match rule of the bus.
+  /// The most followed names; each is a match rule of the bus.
   private static let most = 256
 
   private let bus: Bus
@@ -26,7 +26,7 @@ final class BusNames {
     }
   }
 
-  /// Follows the desktop ids that can be names on the bus, in place of those before.
+  /// Follows the desktop ids that are valid bus names; replaces the earlier ids.
   func follow(_ ids: Set<String>) {
     let names = Set(ids.filter(\.isBusName).sorted().prefix(Self.most))
     for name in Set(listeners.keys).subtracting(names) {

@@ -2,12 +2,12 @@ import Glibc
 
 /// The first group of a desktop file (Desktop Entry Specification 1.5).
 struct DesktopEntry {
-  /// The most bytes of a file that are read.
+  /// The most bytes that are read of a file.
   private static let mostBytes = 64 << 10
 
   private var values: [Substring: String] = [:]
 
-  /// Reads a file; one that cannot be read has no keys.
+  /// Reads a file; an unreadable file has no keys.
   init(at path: String) { self.init(text: Self.text(of: path)) }
 
   /// Reads the text of a file.
@@ -27,7 +27,7 @@ struct DesktopEntry {
   /// The value of a key; nil if there is none.
   subscript(key: Substring) -> String? { values[key] }
 
-  /// The program and arguments of `Exec` without the places for files; nil if there is none, or it is not well formed.
+  /// The program and arguments of `Exec` without the field codes; nil if `Exec` is missing or malformed.
   var command: [String]? {
     guard let line = values["Exec"] else { return nil }
     var words: [String] = []
@@ -46,7 +46,7 @@ struct DesktopEntry {
         words += [word].compactMap(\.self)
         word = nil
       case "%":
-        // A code stands for files, an icon or a name, of which there are none; %% is a percent sign.
+        // A field code stands for a file, an icon or a name, and there are none; %% is a percent sign.
         if rest.popFirst() == "%" { word = (word ?? "") + "%" }
       default: word = (word ?? "") + String(next)
       }
@@ -55,7 +55,7 @@ struct DesktopEntry {
     return isQuoted || words.isEmpty ? nil : words
   }
 
-  /// The name of the program that `Exec` starts, within its sandbox if it is a Flatpak; nil if there is none.
+  /// The program that `Exec` starts, for a Flatpak the one in the sandbox; nil if there is none.
   var program: String? {
     guard let command, let path = command.first else { return nil }
     let name = Self.lastPart(of: path)
@@ -80,9 +80,9 @@ struct DesktopEntry {
     return names.sorted()
   }
 
-  /// The beginning of a file; empty if it cannot be read.
+  /// The beginning of a file; empty if the file is unreadable.
   ///
-  /// A pipe or a device is no desktop file, and reading it could wait.
+  /// Reads no pipe and no device, because the read could block.
   static func text(of path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return "" }

@@ -1,12 +1,12 @@
-/// The name of a unit of the user's manager that was started for an app.
+/// Reads and writes the names of units that the user's manager started for apps.
 ///
-/// systemd's page "Desktop Environment Integration" has the form `app[-LAUNCHER]-ID-RANDOM.scope` and `app[-LAUNCHER]-ID[@RANDOM].service`,
-/// with `-` in the id as `\x2d`. Snaps and apps that the bus starts have forms of their own.
+/// systemd's page "Desktop Environment Integration" defines `app[-LAUNCHER]-ID-RANDOM.scope` and
+/// `app[-LAUNCHER]-ID[@RANDOM].service`, with `-` in the id as `\x2d`. Snaps and apps that the bus starts have other forms.
 enum DesktopUnit {
-  /// The patterns of the names of all units that may be of an app, for systemd; an alias may be such a name too.
+  /// The name patterns of all units that may belong to an app, for systemd; an alias may match too.
   static let patterns = ["*.scope", "*.service"]
 
-  /// The desktop id of the app; nil for another unit.
+  /// The desktop id of the app; nil for any other unit.
   static func desktopID(of unit: String) -> String? {
     let id: Substring?
     if let name = unit.between("snap.", ".scope") {
@@ -28,7 +28,7 @@ enum DesktopUnit {
     return plain.isEmpty ? nil : plain
   }
 
-  /// A desktop id as it stands in the name of a unit.
+  /// A desktop id in the form of a unit's name.
   static func escaped(_ id: String) -> String {
     id.utf8.map { byte in
       let isPlain =
@@ -43,7 +43,7 @@ enum DesktopUnit {
     }.joined()
   }
 
-  /// The text with each `\xNN` as its byte; nil if that is no text.
+  /// The text with each `\xNN` as its byte; nil if the result is no text.
   private static func unescaped(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -63,7 +63,7 @@ enum DesktopUnit {
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// The part between a beginning and an end; nil if the text has not both.
+  /// The part between a beginning and an end; nil if the text lacks one of them.
   fileprivate func between(_ start: String, _ end: String) -> Substring? {
     guard hasPrefix(start), hasSuffix(end), count >= start.count + end.count else { return nil }
     return dropFirst(start.count).dropLast(end.count)

@@ -2,8 +2,8 @@ import Systemd
 
 /// The units of the user's manager that were started for apps.
 ///
-/// Each connection to a manager subscribes first, then lists what runs, so that nothing between the two is missed. A unit counts by its
-/// state: UnitNew also comes when a unit is only looked at, and a failed unit is never removed.
+/// Each connection to a manager subscribes before it lists the running units, so that no change is missed. A unit counts by
+/// its state: UnitNew also arrives when a unit is only loaded, and a failed unit is never removed.
 final class UserUnits {
   /// The most units that are kept.
   private static let most = 4096
@@ -19,23 +19,23 @@ final class UserUnits {
   private let bus: Bus
   private let changed: () -> Void
   private var units: [String: Unit] = [:]
-  /// Other units that run, with the question for their names: one of these may be a name for an app.
+  /// Other running units, each with the call for its names, because an alias may name an app.
   private var others: [String: BusCall?] = [:]
   private var listeners: [BusListener] = []
   private var watch: BusWatch?
   private var subscribing: BusCall?
   private var listing: BusCall?
-  /// Whether the units that run are known, or nobody is there to ask.
+  /// Whether the running units are known, or no manager can be asked.
   private(set) var isSettled = false
 
-  /// Follows the units; `changed` is called when others run.
+  /// Follows the units; calls `changed` when other units run.
   init(_ bus: Bus, changed: @escaping () -> Void) {
     (self.bus, self.changed) = (bus, changed)
     func signal(_ name: String) -> BusSignal {
       BusSignal(Self.manager, path: Self.path, interface: Self.interface, name: name)
     }
     listeners = [
-      // The manager comes to the bus after the bus, and comes anew when it executes itself again.
+      // The manager appears after the bus, and appears again when it re-executes itself.
       bus.listen(to: .ownerChanged(of: Self.manager)) { [unowned self] values in
         ask(isThere: values.count == 3 && values[2].text?.isEmpty == false)
       },
@@ -48,21 +48,21 @@ final class UserUnits {
     watch = bus.watch { [unowned self] in busChanged($0) }
   }
 
-  /// The desktop ids of the apps of which a unit runs.
+  /// The desktop ids of the apps with a running unit.
   var running: Set<String> { Set(units.values.lazy.filter(\.isActive).map(\.desktopID)) }
 
   private func busChanged(_ state: Bus.State) {
     if state == .connecting { isSettled = false } else { ask(isThere: state == .connected) }
   }
 
-  /// Asks the manager for what runs, or forgets it when there is no manager to ask.
+  /// Asks the manager for the running units, or forgets them if there is no manager.
   private func ask(isThere: Bool) {
     guard isThere else {
       isSettled = true
       replace(by: [:])
       return
     }
-    // Without it the manager sends no signals.
+    // Without this call the manager sends no signals.
     subscribing = bus.call(BusMethod(Self.manager, path: Self.path, interface: Self.interface, name: "Subscribe")) {
       _ in
     }
@@ -120,9 +120,9 @@ final class UserUnits {
     changed()
   }
 
-  /// Asks for all names of a unit that runs, of which an alias may be that of an app.
+  /// Asks for all names of a running unit, because an alias may name an app.
   ///
-  /// A unit that does not run is not asked: the manager would load it for the question, and tell of it as new.
+  /// A unit that does not run is not asked, because the manager would load it for the call and report it as new.
   private func askForNames(at path: String) {
     guard others[path] == nil, others.count < Self.most else { return }
     others[path] = .some(nil)
@@ -137,7 +137,7 @@ final class UserUnits {
     }
   }
 
-  /// Drops a question about a unit that has ended meanwhile, whose answer would count it as running.
+  /// Drops the call about a unit that has ended, because its answer would count the unit as running.
   private func stopAsking(at path: String) {
     if case .some(.some) = others[path] { others[path] = nil }
   }

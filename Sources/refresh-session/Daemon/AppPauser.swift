@@ -3,11 +3,11 @@ import RefreshAPI
 import Systemd
 import Varlink
 
-/// Pauses apps for today: has a daemon skip their refreshes by time until midnight, each by a connection of its own.
+/// Pauses apps for today: makes a daemon skip their refreshes by time until midnight, with a connection for each call.
 final class AppPauser {
   /// The most calls at once; a person does not click faster.
   private static let most = 8
-  /// How long a daemon may take to answer: longer than its own bound for a change that is to be stored.
+  /// The longest wait for a daemon's answer: longer than its own bound for storing a change.
   private static let patience: Int64 = 15_000_000
 
   private final class SkipCall {
@@ -30,7 +30,7 @@ final class AppPauser {
 
   init(on loop: EventLoop, _ journal: Journal) { (self.loop, self.journal) = (loop, journal) }
 
-  /// Pauses an app by the daemon that has it.
+  /// Pauses an app at its daemon.
   func pause(_ app: String, by socket: SocketPath) {
     guard asked.count < Self.most else { return warn(app, "refreshd at \(socket.path) does not answer") }
     last += 1

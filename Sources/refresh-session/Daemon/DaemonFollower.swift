@@ -3,13 +3,13 @@ import RefreshAPI
 import Systemd
 import Varlink
 
-/// A daemon that is told: one connection follows the apps that it wants to know about, the other carries reports.
+/// Reports to a daemon: a connection follows the apps that the daemon wants to know about, another carries the reports.
 ///
-/// Without a daemon it waits for the socket to change, at no cost. A daemon that ends is connected to again with a back-off.
+/// Without a daemon it waits for a change of the socket, at no cost. It reconnects to a daemon that ends, with a back-off.
 final class DaemonFollower {
-  /// The pause before a new connection, from the first to the longest, and for a daemon that refuses, microseconds.
+  /// The first and the longest pause before a reconnect, and the pause after a refusal, in microseconds.
   private static let (first, longest, refused): (Int64, Int64, Int64) = (100_000, 5_000_000, 600_000_000)
-  /// How long the daemon may take to answer a report, and to take the bytes of one.
+  /// The longest wait for the answer to a report, and for the daemon to accept its bytes, in microseconds.
   private static let patience: Int64 = 10_000_000
 
   private struct ConnectionPair {
@@ -42,10 +42,10 @@ final class DaemonFollower {
     connect()
   }
 
-  /// Whether reports are taken.
+  /// Whether the daemon accepts reports.
   var isConnected: Bool { connection?.follower != nil }
 
-  /// Tells what is seen, unless that is what was told last; while a report is under way it is told after its answer.
+  /// Sends a report, unless the last one was equal or is still unanswered; after the answer the caller reports again.
   func report(_ windows: Wire.WindowSource, remedy: String?, isThere: Bool, _ seen: [Wire.ObservedApp]) {
     guard let connection, let follower = connection.follower, !connection.isReporting else { return }
     let report = SessionInterface.Report.Parameters(
@@ -65,7 +65,7 @@ final class DaemonFollower {
     file = nil
     do throws(ClientError) {
       let made = ConnectionPair(follow: try Client(path: socket.path), work: try Client(path: socket.path))
-      // A daemon that is stopped takes no bytes: a send must not wait for ever.
+      // A stopped daemon reads no bytes, and a send must not block for ever.
       var patience = timeval(tv_sec: Int(Self.patience / 1_000_000), tv_usec: 0)
       setsockopt(made.work.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
       try made.follow.begin(SessionInterface.Follow.name, SessionInterface.Follow.Parameters(), more: true)
@@ -112,7 +112,7 @@ final class DaemonFollower {
     }
   }
 
-  /// A report was not answered in time, or a connection is due.
+  /// Handles the timer: a report has no answer in time, or a reconnect is due.
   private func timePassed() {
     if connection == nil { return connect() }
     fail(.disconnected)
@@ -123,7 +123,7 @@ final class DaemonFollower {
     switch error {
     case .unreachable: waitForSocket()
     case .failed(let reply) where reply.name != SessionInterface.NoSuchFollower.name:
-      // An older daemon does not know the interface, and one that refuses the user goes on to do so.
+      // An older daemon lacks the interface, and a daemon that refuses the user keeps refusing.
       journal.write(JournalEntry("cannot tell refreshd at \(socket.path) what is open: \(error)", priority: .warning))
       arm(after: Self.refused)
     default:
@@ -133,7 +133,7 @@ final class DaemonFollower {
     changed()
   }
 
-  /// Waits until something happens to the socket, or to its folder while that does not exist.
+  /// Waits for a change of the socket, or of its folder if the socket does not exist.
   private func waitForSocket() {
     let folder = socket.path.lastIndex(of: "/").map { String(socket.path[..<$0]) } ?? socket.path
     for path in [socket.path, folder] {
@@ -144,7 +144,7 @@ final class DaemonFollower {
         continue
       }
     }
-    // Not even the folder of the folder is there.
+    // The parent folder does not exist either.
     arm(after: Self.refused)
   }
 

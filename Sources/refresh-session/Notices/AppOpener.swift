@@ -4,7 +4,7 @@ import Systemd
 
 /// Opens apps by their desktop files, as the desktop does: by D-Bus, or as a unit of the user's manager.
 final class AppOpener {
-  /// The longest that an app may take until it answers, with its start, microseconds.
+  /// The longest wait for an app's answer, including its start, in microseconds.
   private static let patience: Int64 = 20_000_000
 
   private let bus: Bus
@@ -14,10 +14,10 @@ final class AppOpener {
   /// Called with the reason why an app could not be opened; set once.
   var onFailure: (String) -> Void = { _ in }
 
-  /// - Parameter folders: the folders with desktop files, the strongest first.
+  /// - Parameter folders: the folders with desktop files; earlier folders take precedence.
   init(_ bus: Bus, folders: [String]) { (self.bus, self.folders) = (bus, folders) }
 
-  /// Whether the app of a desktop id has a desktop file by which it can be opened.
+  /// Whether the app has a desktop file that can open it.
   func canOpen(_ id: String) -> Bool { method(toOpen: id) != nil }
 
   /// Opens the app of a desktop id.

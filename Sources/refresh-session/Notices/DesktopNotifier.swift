@@ -1,17 +1,16 @@
 import RefreshAPI
 import Systemd
 
-/// Shows notices on the user's desktop (Desktop Notifications Specification 1.2), with a button that opens the app, and one
-/// that pauses an app that is stale or failing.
+/// Shows notices on the user's desktop (Desktop Notifications Specification 1.2), with buttons to open or pause the app.
 ///
-/// While the desktop says that the user does not want to be disturbed, notices wait; see ``WaitingNotices``. A desktop that
-/// says nothing about it decides by itself what it shows.
+/// Notices wait while the desktop says that the user must not be disturbed; see ``WaitingNotices``. A desktop that does not
+/// report this decides by itself what it shows.
 final class DesktopNotifier {
   private static let service = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
   /// The most notices whose buttons are remembered; the oldest are forgotten.
   private static let most = 64
-  /// The longest that the desktop may take, with the start of its notification service, microseconds.
+  /// The longest wait for the desktop, including the start of its notification service, in microseconds.
   private static let patience: Int64 = 20_000_000
   /// The property of Plasma's service that is true while the user does not want to be disturbed.
   private static let inhibited = "Inhibited"
@@ -48,7 +47,7 @@ final class DesktopNotifier {
     listeners = [
       bus.listen(to: signal("ActionInvoked")) { [unowned self] in invoked($0) },
       bus.listen(to: signal("NotificationClosed")) { [unowned self] in closed($0) },
-      // Another service counts its notifications anew, so an id of the one before may be of another program.
+      // Another service numbers its notifications anew, so an old id may belong to another program.
       bus.listen(to: .ownerChanged(of: Self.service)) { [unowned self] _ in shown = [] },
     ]
     watch = bus.watch { [unowned self] _ in shown = [] }
@@ -57,13 +56,13 @@ final class DesktopNotifier {
     inhibition.onChange = { [unowned self] in showWaiting() }
   }
 
-  /// Shows a notice, at once or when the user wants to be disturbed.
+  /// Shows a notice, at once or when the user may be disturbed.
   func show(_ notice: Wire.DesktopNotice, pause: @escaping () -> Void) {
     waiting.add(notice, at: EventLoop.bootMicroseconds(), pause: pause)
     showWaiting()
   }
 
-  /// Whether notices wait: the user does not want to be disturbed, or the desktop is being asked about that.
+  /// Whether notices wait: the user must not be disturbed, or the desktop has not answered yet.
   private var isWaiting: Bool {
     switch inhibition.state {
     case .asked: true
@@ -78,8 +77,7 @@ final class DesktopNotifier {
     if let end = waiting.endsAt { timer?.arm(at: end, accuracy: 60_000_000) } else { timer?.disarm() }
   }
 
-  /// Gives a notice to the desktop; a button opens the app, if the app has a desktop file, and another one pauses it where
-  /// that helps.
+  /// Sends a notice to the desktop: a button opens an app with a desktop file, another pauses a stale or failing app.
   private func handOver(_ notice: Wire.DesktopNotice, pause: @escaping () -> Void) {
     guard calls.count < Self.most else {
       return warn("cannot show a notice of \(notice.app): the desktop does not answer")
@@ -98,7 +96,7 @@ final class DesktopNotifier {
       case .failure(let error): warn("cannot show a notice of \(notice.app): \(error)")
       }
     }
-    // A call without a connection has failed before it was kept.
+    // Without a connection, the call has failed before this function stored it.
     if bus.state != .connected { calls[number] = nil }
   }
 
@@ -142,7 +140,7 @@ final class DesktopNotifier {
 }
 
 extension Wire.NoticeKind {
-  /// Whether the user may want the app to rest for today.
+  /// Whether the user may want to pause the app for today.
   fileprivate var isPausable: Bool {
     switch self {
     case .stale, .failing: true

@@ -1,29 +1,29 @@
 import RefreshAPI
 
-/// The notices that wait until the user wants to be disturbed; of those that an app is stale or fails, the newest.
+/// The notices that wait until the user may be disturbed; of an app's stale or failing notices, only the newest waits.
 ///
-/// The wait is bounded, because a user may leave that switch off for days. The desktop then has the notice in its list.
+/// The wait is bounded, because a user may leave that switch off for days. Afterwards the desktop lists the notice.
 struct WaitingNotices {
-  /// A notice, and what its button does.
+  /// A notice, and the action of its pause button.
   struct PostponedNotice {
     var notice: Wire.DesktopNotice
     var pause: () -> Void
-    /// Since when a notice of this app and kind waits, boot clock.
+    /// The start of the wait for a notice of this app and kind, boot clock.
     let since: Int64
   }
 
   /// The most notices that wait.
   static let most = 64
-  /// The longest that one waits, microseconds.
+  /// The longest wait of a notice, in microseconds.
   static let longest: Int64 = 3_600_000_000
 
-  /// In the order in which they came.
+  /// The waiting notices, the oldest first.
   private var rows: [PostponedNotice] = []
 
-  /// When the first of them has waited for long enough, boot clock; nil while none waits.
+  /// The end of the first wait, boot clock; nil if none waits.
   var endsAt: Int64? { rows.first.map { $0.since + Self.longest } }
 
-  /// Has a notice wait from an instant on, boot clock, or in place of an older one of its app and kind.
+  /// Adds a notice at an instant of the boot clock; a stale or failing notice replaces the older one of its app and kind.
   mutating func add(_ notice: Wire.DesktopNotice, at now: Int64, pause: @escaping () -> Void) {
     let isState = notice.kind == .stale || notice.kind == .failing
     let same = rows.firstIndex { ($0.notice.app, $0.notice.kind) == (notice.app, notice.kind) }
@@ -34,13 +34,13 @@ struct WaitingNotices {
     }
   }
 
-  /// Takes out all of them.
+  /// Removes and returns all notices.
   mutating func takeAll() -> [PostponedNotice] {
     defer { rows = [] }
     return rows
   }
 
-  /// Takes out those that have waited for long enough at an instant, boot clock, and the oldest of too many.
+  /// Removes and returns the notices whose wait is over at an instant of the boot clock, and the oldest beyond ``most``.
   mutating func takeOverdue(at now: Int64) -> [PostponedNotice] {
     let overdue = rows.prefix { $0.since + Self.longest <= now }.count
     let count = max(overdue, rows.count - Self.most)

@@ -1,25 +1,25 @@
 import RefreshAPI
 
-/// All that a session shows at one moment.
+/// The state of a session's desktop at one moment.
 struct Desk {
-  /// The desktop ids of the apps of which a unit or a bus name is there.
+  /// The desktop ids of the apps that run in a unit or own a bus name.
   var running: Set<String> = []
   /// The windows that are open.
   var windows: [OpenWindow] = []
-  /// The desktop ids of window classes.
+  /// The map from window classes to desktop ids.
   var classes = WindowClasses()
   /// Whether somebody is there.
   var isThere = true
 }
 
-/// The apps that a daemon wants to know about, and how each is seen.
+/// The apps that a daemon wants to know about, with the dwell of each.
 struct FollowedApps {
   private struct AppSeen {
     let app: Wire.FollowedApp
     var dwell = Dwell()
   }
 
-  /// How the windows of an app are.
+  /// The state of an app's windows.
   private struct Shown {
     var isOpen = false
     var isFocused = false
@@ -32,10 +32,10 @@ struct FollowedApps {
   }
 
   private var apps: [AppSeen] = []
-  /// The apps of each desktop id, and of each in small letters, by their indices.
+  /// The indices of the apps by desktop id, and by desktop id in lower case.
   private var (indices, smallIndices): ([String: [Int]], [String: [Int]]) = ([:], [:])
 
-  /// Takes a list of the daemon; an app that was there before keeps how it was seen.
+  /// Replaces the apps by the daemon's list; an app that stays keeps its dwell.
   mutating func replace(by list: [Wire.FollowedApp]) {
     let before = Dictionary(apps.map { ($0.app.app, $0.dwell) }, uniquingKeysWith: { first, _ in first })
     apps = list.map { AppSeen(app: $0, dwell: before[$0.app] ?? Dwell()) }
@@ -48,13 +48,13 @@ struct FollowedApps {
     }
   }
 
-  /// The desktop ids of all of them.
+  /// The desktop ids of all followed apps.
   var ids: Set<String> { Set(indices.keys) }
 
-  /// When an app counts in another way although nothing happens, boot clock; nil when none does.
+  /// The time at which the state of an app changes by itself, boot clock; nil if none does.
   var wake: Int64? { apps.compactMap(\.dwell.changesAt).min() }
 
-  /// The apps that run, as they are seen at an instant, boot clock.
+  /// The running apps and whether each is in front, at an instant of the boot clock.
   mutating func look(at desk: Desk, _ now: Int64) -> [Wire.ObservedApp] {
     var seen: [Wire.ObservedApp] = []
     var shown: [Int: Shown] = [:]
@@ -78,8 +78,7 @@ struct FollowedApps {
     return seen
   }
 
-  /// The apps that a window is of, by its own names, without regard to case, or by the class or the program that a desktop
-  /// file names; else by its unit, where that says more than these.
+  /// The apps of a window, by its own names in any case, or by the desktop files' classes and programs; else by its unit.
   private func indices(of window: OpenWindow, _ classes: WindowClasses) -> Set<Int> {
     var found: Set<Int> = []
     for name in window.names {

@@ -2,9 +2,9 @@ import Glibc
 import RefreshAPI
 import Systemd
 
-/// The output of `refresh-session --list`: what is open now, with the id of each for `desktop`.
+/// Prints `refresh-session --list`: the open apps, with the id of each for the key `desktop`.
 final class OpenList {
-  /// How long the sources may take, microseconds.
+  /// The longest wait for the sources, in microseconds.
   private static let patience: Int64 = 3_000_000
 
   private let settings: SessionSettings
@@ -12,7 +12,7 @@ final class OpenList {
   private var sources: SessionSources?
   private var timer: TimerSource?
   private var signals: [SignalSource] = []
-  /// The signal that ended the wait, if one did.
+  /// The signal that ended the wait; nil for none.
   private var interruption: Int32?
 
   init(_ settings: SessionSettings) throws(ServiceError) {
@@ -37,12 +37,12 @@ final class OpenList {
     }
   }
 
-  /// Prints the list once the sources have answered, or returns the signal that came before.
+  /// Prints the list after the sources have answered, or returns a signal that came earlier.
   func print() throws(ServiceError) -> Int32? {
     leaveIfSettled()
     do throws(SystemdError) { _ = try loop.run() } catch { throw ServiceError(error) }
     guard let sources else { return nil }
-    // The script in KWin does not outlive its reader.
+    // KWin's script must not outlive its reader.
     defer { sources.stop() }
     guard interruption == nil else { return interruption }
     for line in Self.lines(of: sources.desk) { Swift.print(line) }
@@ -56,7 +56,7 @@ final class OpenList {
     if sources?.isSettled == true { loop.exit(0) }
   }
 
-  /// The table of what is open, in the order of the ids.
+  /// The table of open apps, in the order of their ids.
   static func lines(of desk: Desk) -> [String] {
     var seen: [String: [String]] = Dictionary(uniqueKeysWithValues: desk.running.map { ($0, ["runs"]) })
     for window in desk.windows {
@@ -71,7 +71,7 @@ final class OpenList {
     return ["\(padded("ID"))  SEEN AS"] + rows.map { "\(padded($0.id))  \($0.words)" }
   }
 
-  /// The text without characters that a terminal would obey.
+  /// The text without control characters for terminals.
   private static func printable(_ text: String) -> String {
     String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
   }

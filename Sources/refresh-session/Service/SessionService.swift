@@ -2,7 +2,7 @@ import Glibc
 import RefreshAPI
 import Systemd
 
-/// The program's main loop: what the session shows, to the daemons that want to know.
+/// The program's main loop: reports the session's desktop to the daemons that follow it.
 final class SessionService {
   private let loop: EventLoop
   private let journal = Journal(identifier: "refresh-session")
@@ -20,7 +20,7 @@ final class SessionService {
     do throws(SystemdError) {
       loop = try EventLoop()
       pauser = AppPauser(on: loop, journal)
-      // A write to a daemon that is gone is an error of the write.
+      // A write to a closed connection must return an error.
       signal(SIGPIPE, SIG_IGN)
       for number in [SIGTERM, SIGINT] { signals.append(try loop.onSignal(number) { [unowned loop] in loop.exit(0) }) }
       timer = try loop.timer { [unowned self] in lookAgain() }
@@ -51,9 +51,9 @@ final class SessionService {
     }
   }
 
-  /// Looks at everything again, and tells each daemon what is new to it.
+  /// Reads all sources again, and reports the changes to each daemon.
   private func lookAgain() {
-    // A source may tell of its first state while the others are being made, or of a change because of this very look.
+    // A source may call this while the others are being made, or because of this very call.
     guard let sources, !isLooking else { return }
     isLooking = true
     defer { isLooking = false }

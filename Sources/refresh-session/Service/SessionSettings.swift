@@ -12,9 +12,9 @@ struct SessionSettings: Sendable {
   }
 
   private(set) var purpose = Purpose.run
-  /// The sockets of the daemons to tell.
+  /// The sockets of the daemons that get reports.
   private(set) var sockets: [SocketPath] = []
-  /// The time without input after which nobody is there, as the compositor tells it, milliseconds.
+  /// The time without input after which the compositor reports an idle user, in milliseconds.
   private(set) var idleAfter: UInt32 = 300_000
   /// The socket of the Wayland compositor; nil outside of such a session.
   let wayland: String?
@@ -24,7 +24,7 @@ struct SessionSettings: Sendable {
   let desktops: [String]
   /// The user's folder for files of this login; nil outside of a login.
   let runtime: String?
-  /// The folders with desktop files, the strongest first.
+  /// The folders with desktop files; earlier folders take precedence.
   let applications: [String]
 
   /// The text of `refresh-session --help`.

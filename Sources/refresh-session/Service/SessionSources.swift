@@ -1,6 +1,6 @@
 import Systemd
 
-/// The sources of what a session shows: units, bus names, windows and logind.
+/// The sources of a session's desktop state: units, bus names, windows and logind.
 final class SessionSources {
   private let settings: SessionSettings
   private let userBus: Bus
@@ -11,7 +11,7 @@ final class SessionSources {
   private let idleness: SeatIdleness?
   let windows: SessionWindows
   private var classes = WindowClasses()
-  /// Shows notices on the desktop that the sources look at.
+  /// Shows notices on the same desktop.
   let notifier: DesktopNotifier
 
   init(_ settings: SessionSettings, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void)
@@ -33,28 +33,28 @@ final class SessionSources {
     windows = try SessionWindows(settings, userBus, on: loop, journal, changed: changed)
   }
 
-  /// Follows other desktop ids; desktop files may have come meanwhile.
+  /// Follows other desktop ids; reads the desktop files again, because new ones may exist.
   func follow(_ ids: Set<String>) {
     names.follow(ids)
     classes = WindowClasses(folders: settings.applications)
   }
 
-  /// Ends what was begun in the desktop.
+  /// Removes what the program has added to the desktop.
   func stop() { windows.stop() }
 
-  /// All that the session shows now.
+  /// The present state of the desktop.
   var desk: Desk {
     Desk(
       running: units.running.union(names.owned), windows: windows.open.map(identified), classes: classes,
       isThere: attention.isThere && idleness?.isIdle != true)
   }
 
-  /// Whether each source has answered, or is not there.
+  /// Whether each source has answered or is absent.
   var isSettled: Bool { units.isSettled && windows.isSettled }
 
-  /// The window with the app of its unit, where its names are those of no app that is installed.
+  /// Adds to a window the app of its unit, if no name of the window belongs to an installed app.
   ///
-  /// The name of an interpreter says less than the unit of an app that is installed, also where a desktop file claims it.
+  /// The unit of an installed app overrides the name of an interpreter, even if a desktop file claims that name.
   private func identified(_ window: OpenWindow) -> OpenWindow {
     var window = window
     let own = window.namesOfItsOwn

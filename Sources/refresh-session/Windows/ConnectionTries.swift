@@ -1,11 +1,11 @@
 import Systemd
 
-/// The tries to connect to a compositor or an X server at its socket.
+/// Retries the connection to a compositor or an X server at its socket.
 ///
-/// A few follow soon after a loss, because the socket may be there before the server listens. The others wait until the
-/// socket changes.
+/// A few retries follow soon after a loss, because the socket may exist before the server listens. Later ones wait for a
+/// change of the socket.
 final class ConnectionTries {
-  /// The pause before a new try in microseconds, and how many there are until the socket changes.
+  /// The pause before a retry in microseconds, and the number of retries until the socket changes.
   private static let (pause, most) = (Int64(250_000), 8)
 
   private let connect: () -> Void
@@ -13,7 +13,7 @@ final class ConnectionTries {
   private var timer: TimerSource?
   private var left = most
 
-  /// Calls `connect` at each new try; the first is the caller's own.
+  /// Calls `connect` at each retry; the caller makes the first attempt itself.
   init(at socket: String, on loop: EventLoop, _ journal: Journal, connect: @escaping () -> Void) throws(SystemdError) {
     self.connect = connect
     timer = try loop.timer(handler: connect)
@@ -30,7 +30,7 @@ final class ConnectionTries {
     }
   }
 
-  /// Tries again after a pause, a few times at most.
+  /// Retries after a pause, at most ``most`` times in a row.
   func tryAgain() {
     guard left > 0 else { return }
     left -= 1
@@ -40,6 +40,6 @@ final class ConnectionTries {
   /// Ends the pause, because there is a connection.
   func endPause() { timer?.disarm() }
 
-  /// The server has answered, so its loss is followed by all tries again.
+  /// Restores all retries, because the server has answered or the socket has changed.
   func succeeded() { left = Self.most }
 }

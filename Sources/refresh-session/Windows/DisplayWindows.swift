@@ -2,7 +2,7 @@ import Glibc
 import RefreshAPI
 import Systemd
 
-/// The windows that a Wayland compositor tells of by zwlr_foreign_toplevel_manager_v1, or an X server by its properties.
+/// The windows that a Wayland compositor reports by zwlr_foreign_toplevel_manager_v1, or an X server by its properties.
 final class DisplayWindows: OpenWindows {
   private let settings: SessionSettings
   private let loop: EventLoop
@@ -11,7 +11,7 @@ final class DisplayWindows: OpenWindows {
   private var source: IOSource?
   private var tries: ConnectionTries?
   private var isUnsupported = false
-  /// Whether the connection tells of windows.
+  /// Whether the connection reports windows.
   private var isWatching = false
   private(set) var open: [OpenWindow] = []
   private(set) var isSettled = false
@@ -41,7 +41,7 @@ final class DisplayWindows: OpenWindows {
     return "there is no display: run systemctl --user import-environment WAYLAND_DISPLAY DISPLAY in the session"
   }
 
-  /// The socket whose change means that the other side may be there again.
+  /// The socket whose change means that the server may be back.
   private var socket: String? {
     if let wayland = settings.wayland { return wayland }
     guard let display = settings.display, display.hasPrefix(":") else { return nil }
@@ -49,7 +49,7 @@ final class DisplayWindows: OpenWindows {
   }
 
   private func connect() {
-    // The timer and the socket may both call for a connection.
+    // The timer and the socket may both request a connection.
     guard !isUnsupported, connection == nil else { return }
     let made =
       settings.wayland.map(WindowConnection.init(compositor:)) ?? settings.display.map(WindowConnection.init(display:))
@@ -82,7 +82,7 @@ final class DisplayWindows: OpenWindows {
       return tryAgain()
     }
     source?.events = connection.wantsToWrite ? [.readable, .writable] : .readable
-    // A compositor that is there again is told of, without a window too.
+    // Report a compositor that is back, even without a window.
     let isNew = isSettled != wasSettled || isWatching != wasWatching
     guard connection.takeChange() || isNew else { return }
     let windows = connection.windows
@@ -92,7 +92,7 @@ final class DisplayWindows: OpenWindows {
     }
   }
 
-  /// Nothing is in front of a user whose compositor is gone.
+  /// Drops the connection and all windows: without a compositor, nothing is in front.
   private func close() {
     source?.cancel()
     (source, connection, open, isSettled, isWatching) = (nil, nil, [], true, false)

@@ -1,10 +1,10 @@
 import RefreshAPI
 import Systemd
 
-/// The windows that GNOME Shell shows, from the extension that is installed with refreshd and that the user enables.
+/// The windows that GNOME Shell reports by the extension that comes with refreshd and that the user enables.
 final class GnomeWindows: OpenWindows {
   private static let shell = "org.gnome.Shell"
-  /// The first version of GNOME Shell whose extensions are modules of ECMAScript.
+  /// The first version of GNOME Shell whose extensions are ECMAScript modules.
   private static let firstOfModules = 45
 
   private let changed: () -> Void

@@ -1,18 +1,18 @@
 import Glibc
 import JSON
 
-/// The script that KWin runs for us, as a file that KWin can read.
+/// The script that KWin runs for this program, in a file that KWin can read.
 ///
-/// It is written for each load, because a script has no arguments and must know whom to call.
+/// The file is written for each load, because a script has no arguments and must know its receiver.
 final class KWinScriptFile {
   /// The object and the method that the script calls, with the windows as one text.
   static let (object, interface, method) = ("/org/refreshd/Windows", "org.refreshd.Windows", "Show")
   /// The most bytes of that text.
   private static let longest = 1 << 20
 
-  /// The name of the script in KWin; a process that lists windows has a script of its own.
+  /// The name of the script in KWin; `--list` has a script of its own.
   let name: String
-  /// The file; nil if there is no folder for it.
+  /// The path of the file; nil if there is no folder for it.
   let path: String?
   private var isWritten = false
 
@@ -23,7 +23,7 @@ final class KWinScriptFile {
 
   deinit { remove() }
 
-  /// Writes the script that calls a name on the bus; nil if that fails.
+  /// Writes the script that calls a name on the bus; returns nil on failure.
   func write(callingBack receiver: String) -> String? {
     guard let path else { return nil }
     unlink(path)
@@ -41,14 +41,14 @@ final class KWinScriptFile {
     return path
   }
 
-  /// Removes the file, which KWin reads once.
+  /// Removes the file; KWin reads it only once.
   func remove() {
     guard isWritten, let path else { return }
     unlink(path)
     isWritten = false
   }
 
-  /// The windows in a text of the script, a list of `[state, process, name, …]`; nil for another text.
+  /// The windows in a text of the script, a list of `[state, process, name, …]`; nil for any other text.
   static func windows(in text: String) -> [OpenWindow]? {
     guard text.utf8.count <= longest, let value = try? JSONValue(jsonText: Array(text.utf8)),
       case .list(let rows) = value

@@ -3,22 +3,22 @@ import JSON
 import RefreshAPI
 import Systemd
 
-/// The windows that KWin shows, from a script of ours that runs in it and calls back on the bus.
+/// The windows that KWin reports by a script that runs in it and calls back on the bus.
 ///
-/// The script is loaded while it is wanted, again after each start of KWin, and unloaded after that. It ends with KWin; one
-/// that a killed process has left behind is unloaded before the new one is loaded.
+/// The script is loaded while it is wanted, loaded again after each start of KWin, and then unloaded. It ends with KWin. A
+/// script that a killed process left behind is unloaded before the new one is loaded.
 final class KWinWindows: OpenWindows {
   private static let service = "org.kde.KWin"
   private static let (path, interface) = ("/Scripting", "org.kde.kwin.Scripting")
-  /// How long KWin may take to run the script, with all tries, and the pause between them, microseconds.
+  /// The longest wait for KWin to run the script, with all retries, and the pause between retries, in microseconds.
   private static let (patience, pause) = (Int64(5_000_000), Int64(250_000))
 
   private enum State {
-    /// KWin is not there, or its script is not wanted.
+    /// KWin is absent, or its script is not wanted.
     case absent
     /// The script is being loaded.
     case loading
-    /// The script tells of windows.
+    /// The script reports windows.
     case watching
     /// KWin did not run the script; the reason follows "KWin …".
     case refused(String)
@@ -32,11 +32,11 @@ final class KWinWindows: OpenWindows {
   private var receiver: BusListener?
   private var watch: BusWatch?
   private var timer: TimerSource?
-  /// When the script must run, boot clock, microseconds.
+  /// The time by which the script must run, boot clock, in microseconds.
   private var end: Int64 = 0
   private var call: BusCall?
   private var state = State.absent
-  /// The unique name of KWin; nil if it is not there, empty until that is known.
+  /// The unique name of KWin; nil if KWin is absent, empty until it is known.
   private var owner: String? = ""
   private(set) var open: [OpenWindow] = []
 
@@ -57,7 +57,7 @@ final class KWinWindows: OpenWindows {
     watch = bus.watch { [unowned self] in busChanged($0) }
   }
 
-  /// Whether the script is to run.
+  /// Whether the script should run.
   var isWanted = false {
     didSet {
       guard isWanted != oldValue else { return }
@@ -133,22 +133,22 @@ final class KWinWindows: OpenWindows {
     load(path)
   }
 
-  /// Loads the script under our name, which KWin takes once: a process that was killed leaves a script of that name.
+  /// Loads the script; first unloads a script of the same name, because a killed process may have left one.
   private func load(_ path: String) {
     call = bus.call(method("unloadScript", [.string(file.name)])) { [unowned self] _ in
       call = bus.call(method("loadScript", [.string(path), .string(file.name)])) { [unowned self] answer in
         guard case .success(let values) = answer, let number = values.first?.integer, number >= 0 else {
           return tryAgain()
         }
-        // The path of KWin 6, or else of KWin 5.
+        // KWin 6 uses the first path, KWin 5 the second.
         run(["/Scripting/Script\(number)", "/\(number)"])
       }
     }
-    // For a script that never calls.
+    // The script may never call.
     timer?.arm(at: end, accuracy: Self.pause / 4)
   }
 
-  /// KWin takes its name on the bus before it takes scripts.
+  /// Retries after a pause, because KWin owns its bus name before it accepts scripts.
   private func tryAgain() { timer?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4) }
 
   private func timePassed() {
@@ -176,14 +176,14 @@ final class KWinWindows: OpenWindows {
     BusMethod(Self.service, path: Self.path, interface: Self.interface, name: name, arguments: arguments)
   }
 
-  /// Takes what the script tells; nobody but KWin may tell it.
+  /// Handles a report of the script; only KWin may send it.
   private func handleReport(_ values: [BusValue], from sender: String) -> Bool {
     guard sender == owner, values.count == 1, let text = values[0].text, let rows = KWinScriptFile.windows(in: text)
     else { return false }
     switch state {
-    // The answer to a script that is no longer wanted.
+    // Answer a script that is no longer wanted.
     case .absent: return true
-    // A slow KWin may run the script after it was refused.
+    // A slow KWin may run the script after the wait.
     case .loading, .refused:
       timer?.disarm()
       file.remove()

@@ -1,13 +1,13 @@
 import RefreshAPI
 
-/// A way to see the windows of the session.
+/// A source of the session's windows.
 protocol OpenWindows: AnyObject {
-  /// How it sees windows; `none` while it does not.
+  /// The kind of source; `none` while it reports no windows.
   var kind: Wire.WindowSource { get }
-  /// The windows that are open; none while they are not known.
+  /// The open windows; empty while they are unknown.
   var open: [OpenWindow] { get }
-  /// Whether the windows are known, or cannot be.
+  /// Whether the windows are known, or cannot be known.
   var isSettled: Bool { get }
-  /// The remedy while it cannot see windows; nil while it can, or where nothing would help.
+  /// The remedy while the source cannot report windows; nil while it can, or if nothing would help.
   var remedy: String? { get }
 }

@@ -1,9 +1,9 @@
 import CWindows
 import Systemd
 
-/// Whether nobody has touched the seat of the compositor for a while, as ext_idle_notifier_v1 tells it.
+/// Tells whether the user is idle, as the compositor reports by ext_idle_notifier_v1.
 ///
-/// It is for compositors that tell logind nothing. The seat of a compositor without the protocol counts as touched.
+/// Use it for compositors that report nothing to logind. Without the protocol, the user never counts as idle.
 final class SeatIdleness {
   private let path: String
   private let after: UInt32
@@ -30,7 +30,7 @@ final class SeatIdleness {
   }
 
   private func connect() {
-    // The timer and the socket may both call for a connection.
+    // The timer and the socket may both request a connection.
     guard connection == nil else { return }
     guard let made = idle_open(path, after) else {
       tries?.tryAgain()
@@ -59,7 +59,7 @@ final class SeatIdleness {
       tries?.tryAgain()
       return
     }
-    // A turn may have asked for more, which is sent at once.
+    // A turn may have queued more requests, which are sent at once.
     source?.events = idle_wants_to_write(connection) ? [.readable, .writable] : .readable
     set(idle_is_idle(connection))
   }

@@ -1,9 +1,9 @@
 import RefreshAPI
 import Systemd
 
-/// The windows of the session, from the one source that sees them.
+/// The windows of the session, from the first source that reports them.
 ///
-/// The display comes first. GNOME, and Plasma on Wayland, do not show their windows there; they are asked on the user's bus.
+/// The display comes first. GNOME, and Plasma on Wayland, do not report windows there, so they are asked on the user's bus.
 final class SessionWindows {
   /// The most bytes of a remedy that the daemon takes.
   private static let longestRemedy = 256
@@ -13,7 +13,7 @@ final class SessionWindows {
   private var gnome: GnomeWindows?
   private var kwin: KWinWindows?
 
-  /// Looks for a source; `changed` is called when other windows are open or the source is another.
+  /// Starts the sources; calls `changed` when the windows or the source change.
   init(
     _ settings: SessionSettings, _ bus: Bus, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void
   ) throws(SystemdError) {
@@ -24,19 +24,19 @@ final class SessionWindows {
     update()
   }
 
-  /// Has the desktop no longer tell of windows.
+  /// Ends KWin's script.
   func stop() { kwin?.isWanted = false }
 
-  /// How the session sees windows.
+  /// The kind of the present source.
   var kind: Wire.WindowSource { source?.kind ?? .none }
 
-  /// The windows that are open; none while they are not known.
+  /// The open windows; empty while they are unknown.
   var open: [OpenWindow] { source?.open ?? [] }
 
-  /// Whether the windows are known, or cannot be.
+  /// Whether the windows are known, or cannot be known.
   var isSettled: Bool { source?.isSettled ?? sources.allSatisfy(\.isSettled) }
 
-  /// The remedy for a session that cannot see windows; nil for one that can, or while that is not known.
+  /// The remedy for a session without window reports; nil if there are reports, or while this is unknown.
   var remedy: String? {
     guard source == nil, isSettled, let remedy = sources.reversed().lazy.compactMap(\.remedy).first else { return nil }
     return remedy.utf8.count <= Self.longestRemedy ? remedy : "have the app signal for itself"
@@ -50,7 +50,7 @@ final class SessionWindows {
   private var source: (any OpenWindows)? { sources.first { $0.kind != .none } }
 
   private func update() {
-    // KWin runs a script for this alone, so not while another source sees windows.
+    // The script in KWin is needed only if no other source reports windows.
     if let display, let gnome { kwin?.isWanted = display.isSettled && display.kind == .none && gnome.kind == .none }
     changed()
   }

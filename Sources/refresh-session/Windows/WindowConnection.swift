@@ -1,9 +1,9 @@
 import CWindows
 import Glibc
 
-/// A connection that tells of windows: to a Wayland compositor or to an X server.
+/// A connection that reports windows: to a Wayland compositor or to an X server.
 ///
-/// Each function of the C target does one step and never waits, but for the first connection to an X server.
+/// Each function of the C target does one step without waiting, except the first connect to an X server.
 final class WindowConnection {
   /// The two kinds of connection.
   private enum Kind {
@@ -11,15 +11,15 @@ final class WindowConnection {
     case x11(OpaquePointer)
   }
 
-  /// How far it is.
+  /// The progress of the connection.
   enum State {
-    /// The answer to the first question is not complete.
+    /// The reply to the first request is not complete.
     case asking
     /// All windows are known.
     case watching
-    /// The other side does not tell of windows.
+    /// The server does not report windows.
     case unsupported
-    /// It is over.
+    /// The connection has ended.
     case lost
   }
 
@@ -52,7 +52,7 @@ final class WindowConnection {
     }
   }
 
-  /// Whether something waits for room in the socket.
+  /// Whether bytes wait for room in the socket.
   var wantsToWrite: Bool {
     switch kind {
     case .wlr(let wlr): wlr_wants_to_write(wlr)
@@ -60,7 +60,7 @@ final class WindowConnection {
     }
   }
 
-  /// Reads what has come if the socket is readable, and sends what follows from it.
+  /// Reads the available bytes if the socket is readable, and sends the resulting requests.
   func turn(isReadable: Bool) -> State {
     let state =
       switch kind {
@@ -75,7 +75,7 @@ final class WindowConnection {
     }
   }
 
-  /// Whether a window has changed since the last call.
+  /// Returns whether a window has changed since the last call.
   func takeChange() -> Bool {
     switch kind {
     case .wlr(let wlr): wlr_take_change(wlr)

@@ -3,16 +3,16 @@ import Systemd
 
 /// Activates the action `refresh` of an app on the user's bus, which starts the app if it does not run.
 ///
-/// An app that was started for this is followed until its name leaves the bus. An app that ran before has taken the
-/// order when it answers, and nothing tells when its work is done. The daemon ends this when the app attaches.
+/// The worker follows an app that it has started until the app's name leaves the bus. An app that already ran has accepted
+/// the order when it answers, and nothing reports the end of its work. The daemon ends this process when the app attaches.
 final class Activation {
-  /// How long the app may take until it answers, with its start, in microseconds: the default of sd-bus(3).
+  /// The longest wait for the app's answer, including its start, in microseconds: the default of sd-bus(3).
   private static let patience: Int64 = 25_000_000
-  /// How long the bus may take to be there, in microseconds.
+  /// The longest wait for the bus, in microseconds.
   private static let longestAbsence: Int64 = 10_000_000
-  /// How long an app that ran before may take to attach after its answer, in microseconds.
+  /// The longest time from the answer of an app that already ran to its attachment, in microseconds.
   private static let longestUntilAttached: Int64 = 2_000_000
-  /// How long before the deadline this ends at the latest, in seconds.
+  /// The time before the deadline at which this process ends at the latest, in seconds.
   private static let lead: Int64 = 5
   private static let longestDeadline: Int64 = 86_400
   private static let action = "refresh"
@@ -22,7 +22,7 @@ final class Activation {
   private let loop: EventLoop
   private let bus: Bus
   private var isBegun = false
-  /// Whether the app ran before, so that its end has nothing to do with this.
+  /// Whether the app already ran, so that its end is unrelated to this order.
   private var ranBefore = false
   private var isTaken = false
   private var failure: TaskFailure?
@@ -44,7 +44,7 @@ final class Activation {
     lastMoment?.arm(at: EventLoop.bootMicroseconds() + wait * 1_000_000, accuracy: 100_000)
   }
 
-  /// Has the app refresh, and waits for its end; returns a failure, or nil if the app has taken the order.
+  /// Makes the app refresh and waits for its end; returns a failure, or nil if the app has accepted the order.
   func run() throws(SystemdError) -> TaskFailure? {
     ShownLines.open()
     timer = try loop.timer { [unowned self] in
@@ -83,7 +83,7 @@ final class Activation {
     }
   }
 
-  /// Asks for the names of the app's actions, because an app of GLib ignores an action that it does not have.
+  /// Lists the app's actions, because an app of GLib ignores an unknown action.
   private func listActions() {
     let question = BusMethod(name, path: path, interface: "org.gtk.Actions", name: "List", startsService: true)
     call = bus.call(question, timeout: Self.patience) { [unowned self] answer in
@@ -93,7 +93,7 @@ final class Activation {
         if actions.contains(Self.action) { return activate() }
         let others = actions.isEmpty ? "it has none" : "it has \(actions.sorted().prefix(20).joined(separator: ", "))"
         finish(TaskFailure(.failed, "cannot refresh \(name): it has no action \"\(Self.action)\"; \(others)"))
-      // Another toolkit has the actions, and does not list them.
+      // Another toolkit has the actions without listing them.
       case .failure(let error) where error.isUnknownHere: activate()
       case .failure(let error): refused(error)
       }
@@ -116,7 +116,7 @@ final class Activation {
   }
 
   private func refused(_ error: BusError) {
-    // dbus-broker says NameHasNoOwner of an app that it knows and whose start has failed.
+    // dbus-broker returns NameHasNoOwner for a known app whose start has failed.
     if error.name == "org.freedesktop.DBus.Error.ServiceUnknown" {
       let remedy = "install it, with its file in dbus-1/services"
       return finish(TaskFailure(.failed, "cannot start \(name): the session bus knows no app of this name; \(remedy)"))
@@ -149,7 +149,7 @@ final class Activation {
 }
 
 extension BusError {
-  /// Whether the service is there and has no such object, interface or method.
+  /// Whether the service exists but lacks the object, interface or method.
   fileprivate var isUnknownHere: Bool {
     ["UnknownMethod", "UnknownInterface", "UnknownObject"].contains { name == "org.freedesktop.DBus.Error.\($0)" }
   }

@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import RefreshAPI
 
-/// A target that is already the complete file, because the worker was killed after the rename and before its report.
+/// A target that is already the complete file, because the worker was killed between the rename and its report.
 final class CompletedFile {
   let folder: Folder
   let name: String
   let descriptor: Int32
   let length: Int64
 
-  /// Opens the target; nil unless its mark and length are those of the part.
+  /// Opens the target; nil unless it has the mark and the length of the part.
   ///
   /// The rename keeps the inode and its extended attributes, so the target still has the part's mark.
   init?(in folder: Folder, named name: String, of resume: Wire.Resume?) {

@@ -5,10 +5,10 @@ import RefreshAPI
 ///
 /// Only an administrator of CouchDB may read the list.
 enum ActiveReplication {
-  /// The most tasks of the list that are looked at.
+  /// The most tasks of the list that are examined.
   private static let most = 1000
 
-  /// The progress in words; nil if the replication is not in the list, or if this is no list.
+  /// The progress in words; nil if the replication is not in the list, or if the body is no list.
   static func progress(in body: [UInt8], of order: Wire.ReplicationOrder) -> String? {
     let value: JSONValue
     do throws(JSONError) { value = try JSONValue(jsonText: body) } catch { return nil }

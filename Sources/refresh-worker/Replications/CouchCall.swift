@@ -11,7 +11,7 @@ final class CouchCall {
     case failure(ExchangeFailure)
   }
 
-  /// The most bytes of a body; the history of a replication has a fiftieth of that.
+  /// The most bytes of a body, fifty times those of a replication's history.
   private static let longestBody = 1 << 20
 
   /// The exchange, for the loop.
@@ -63,7 +63,7 @@ final class CouchCall {
   private func receive(_ end: Exchange.End) {
     answer =
       switch end {
-      // The reader of JSON tells whether an answer without a mark of its end was cut.
+      // The reader of JSON detects a cut answer that has no mark of its end.
       case .whole(let head), .unmarked(let head): .response(head, body: body)
       case .stopped:
         .failure(

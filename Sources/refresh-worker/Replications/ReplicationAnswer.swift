@@ -5,16 +5,16 @@ import RefreshAPI
 
 /// The result of a replication by CouchDB's answer to `POST _replicate`.
 struct ReplicationAnswer {
-  /// The errors that a retry would meet again, by CouchDB's word for them.
+  /// CouchDB's words for errors that a retry would meet again.
   ///
-  /// The status does not always tell: an error of one of the databases may come as 500.
+  /// The status is not enough: an error of one of the databases may come as 500.
   private static let lasting: Set<String> = [
     "unauthorized", "forbidden", "not_found", "db_not_found", "bad_request", "illegal_database_name",
     "local_endpoints_not_supported", "invalid_selector",
   ]
-  /// Another has made the target in the meantime: the next try finds it.
+  /// Another client has made the target meanwhile; the next try finds it.
   private static let passing: Set<String> = ["file_exists", "db_exists"]
-  /// The longest text of a server that a message repeats.
+  /// The longest server text that a message repeats.
   private static let longestWords = 110
 
   let head: ResponseHead

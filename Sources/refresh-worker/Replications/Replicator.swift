@@ -2,18 +2,18 @@ import Glibc
 import HTTP
 import RefreshAPI
 
-/// Has a CouchDB replicate once, and waits for the end.
+/// Makes a CouchDB server replicate once, and waits for the end.
 ///
-/// CouchDB answers when it has finished, which may take hours. So the list of its tasks is asked for meanwhile: for the
-/// progress, and because a server that does not answer that is gone.
+/// CouchDB answers when it has finished, which may take hours. Meanwhile the worker asks for the list of tasks, for the
+/// progress and to detect a server that is gone.
 final class Replicator {
-  /// How long the server may be silent before that counts as gone.
+  /// The longest silence of the server before it counts as gone.
   private static let silence = Duration.seconds(10)
-  /// How long after the last answer the list of tasks is asked for again, or first after the start.
+  /// The time from the last answer, or from the start, to the next request for the list of tasks.
   private static let interval = Duration.seconds(2)
-  /// How long a replication may take at most; the deadline of the refresh comes first.
+  /// The longest replication; the deadline of the refresh comes first.
   private static let answerTime = Duration.seconds(7 * 24 * 3600)
-  /// How long the server has to cancel, within the grace of the refresh.
+  /// The time that the server has to cancel, within the grace of the refresh.
   private static let cancelTime = Duration.seconds(3)
 
   private let order: Wire.ReplicationOrder
@@ -78,9 +78,9 @@ final class Replicator {
     try loop.start(call.exchange)
   }
 
-  /// Takes the answer about the tasks; throws if the server is silent.
+  /// Reads the answer about the tasks; throws if the server is silent.
   ///
-  /// Any other failure, such as a list that is too long or a proxy that closes the connection, costs only the progress.
+  /// Any other failure costs only the progress, such as a list that is too long or a proxy that closes the connection.
   private func readLook(_ tell: (String) -> Void) throws(ExchangeFailure) {
     guard let answer = look?.answer else { return }
     look = nil

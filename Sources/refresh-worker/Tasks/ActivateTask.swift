@@ -2,7 +2,7 @@ import Glibc
 import RefreshAPI
 import Systemd
 
-/// The built-in task `activate`: has an app on its owner's session bus refresh itself, and waits until the app ends.
+/// The built-in task `activate`: makes an app refresh itself by its owner's session bus, and waits until the app ends.
 enum ActivateTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {

@@ -23,7 +23,7 @@ enum EnqueueTask {
       let enqueued = try context.call(TransfersInterface.Enqueue.self) { _ in
         .init(app: context.app, transfers: [request])
       }
-      // Afterwards, so that a session goes on, and nothing is lost where the queue is full.
+      // Cancel only now, so that the session stays alive, and a full queue loses nothing.
       try cancel(known.ids, context)
       let place = known.ids.map(String.init).joined(separator: ", ")
       let text = enqueued.ids.first.map { "transfer \($0) is in the queue" } ?? "nothing to do"
@@ -33,7 +33,7 @@ enum EnqueueTask {
     }
   }
 
-  /// Cancels the downloads to the same file from other URLs; one that has ended meanwhile is no trouble.
+  /// Cancels the downloads to the same file from other URLs; ignores a download that has ended meanwhile.
   private static func cancel(_ ids: [Int64], _ context: TaskContext) throws(ClientError) {
     for id in ids {
       do throws(ClientError) {

@@ -2,11 +2,11 @@ import Glibc
 import RefreshAPI
 import Systemd
 
-/// `refresh-worker keep`: keeps the unit of a guard from running until it is asked to end, and then returns it.
+/// `refresh-worker keep`: keeps a guard's unit from running until the daemon ends the process, and then returns the unit.
 enum KeepTask {
-  /// Runs the task and returns the exit code: 0 when nothing is kept any more.
+  /// Runs the task and returns the exit code: 0 when the unit is returned.
   ///
-  /// A line on standard output is the trouble with the unit's return, for the daemon.
+  /// A line on standard output tells the daemon why the unit could not be returned.
   static func run() -> Int32 {
     if let failure = Confinement.enter() {
       print(failure.message)

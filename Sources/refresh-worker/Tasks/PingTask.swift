@@ -2,12 +2,12 @@ import Glibc
 import HTTP
 import RefreshAPI
 
-/// `refresh-worker ping`: tells a dead man's switch how a refresh went, by one GET whose answer's head is all that counts.
+/// `refresh-worker ping`: reports a refresh to a dead man's switch by a GET, of whose answer only the head counts.
 ///
-/// Redirects are followed, and a temporary failure is tried once more. The exit code is 0 or 1, and the last line that is
-/// printed says why it failed, with the host and without the rest of the URL, which is a secret.
+/// Follows redirects, and retries once after a temporary failure. The exit code is 0 or 1. The last printed line says why
+/// the ping failed; it names the host and keeps the rest of the URL secret.
 final class PingTask {
-  /// How long the server may be silent in one try.
+  /// The longest silence of the server in one try.
   private static let silence = Duration.seconds(5)
   /// The pause before the second try.
   private static let pause = Duration.seconds(1)
@@ -15,9 +15,9 @@ final class PingTask {
   private let loop: ExchangeLoop
   private let address: WebAddress
   private let end: ContinuousClock.Instant
-  /// How the try that is under way went; nil while nobody knows.
+  /// The result of the present try; nil while it is unknown.
   private var result: Result<Void, TaskFailure>?
-  /// Where the answer leads; nil while it leads nowhere.
+  /// The target of a redirect; nil for none.
   private var location: String?
 
   /// Runs the task and returns the exit code.
@@ -43,7 +43,7 @@ final class PingTask {
     do throws(ExchangeFailure) { loop = try ExchangeLoop() } catch { throw TaskFailure(error) }
   }
 
-  /// Sends the ping, twice if need be.
+  /// Sends the ping; retries once after a temporary failure.
   private func send() throws(TaskFailure) {
     do throws(TaskFailure) { return try sendOnce() } catch {
       guard case .retry = error.kind, .now + Self.pause < end else { throw error }
@@ -74,7 +74,7 @@ final class PingTask {
       (request.stall, request.answerTime) = (Self.silence, Self.silence)
       request.login = redirects.login
       let exchange = Exchange(request)
-      // The head says it all; no body is read.
+      // The head is enough, so no body is read.
       exchange.onHead = { _ in false }
       exchange.onEnd = { [unowned self] in receive($0, from: exchange.host) }
       try loop.start(exchange)

@@ -1,10 +1,10 @@
 import Glibc
 import RefreshAPI
 
-/// `refresh-worker reach`: whether a server takes a TCP connection within a bound; nothing is sent to it.
+/// `refresh-worker reach`: tests whether a server accepts a TCP connection within a bound; sends nothing to it.
 ///
-/// All addresses of its name are tried at once, IPv6 and IPv4 alike, and the first connection is the answer. The exit code is
-/// 0 or 1, and the last line that is printed says what there is.
+/// Tries all addresses of the name at once, IPv6 and IPv4, until the first connection. The exit code is 0 or 1, and the
+/// last printed line is the result.
 struct ReachTask {
   /// The most addresses of a name that are tried.
   private static let mostAddresses = 8
@@ -28,7 +28,7 @@ struct ReachTask {
     end = Self.milliseconds() + order.patienceMicroseconds / 1000
   }
 
-  /// Why the server cannot be reached; nil when it takes a connection.
+  /// The reason why the server cannot be reached; nil when it accepts a connection.
   private func problem() -> String? {
     var hints = addrinfo()
     (hints.ai_socktype, hints.ai_flags) = (Int32(SOCK_STREAM.rawValue), AI_NUMERICSERV)

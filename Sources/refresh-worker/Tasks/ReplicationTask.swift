@@ -3,7 +3,7 @@ import Glibc
 import RefreshAPI
 import Varlink
 
-/// The built-in task `replicate`: has CouchDB replicate a database, and reports the result to the daemon.
+/// The built-in task `replicate`: makes CouchDB replicate a database, and reports the result to the daemon.
 enum ReplicationTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {

@@ -3,7 +3,7 @@ import RefreshAPI
 import Systemd
 import Varlink
 
-/// The built-in task `unit`: starts a service of systemd, waits for its end, and ends as it did.
+/// The built-in task `unit`: starts a systemd service, waits for its end, and ends with the same result.
 enum UnitTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
@@ -22,7 +22,7 @@ enum UnitTask {
     }
   }
 
-  /// Reports what the unit has used.
+  /// Reports the resources that the unit has used.
   private static func report(_ facts: UnitFacts, _ context: TaskContext) {
     guard facts.cpu != nil || facts.bytes != nil else { return }
     do throws(ClientError) {

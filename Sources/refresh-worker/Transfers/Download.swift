@@ -32,7 +32,7 @@ final class Download: Transfer {
   var isOver = false
   var bytesAtAsking: Int64 = 0
 
-  /// Whether a stop keeps the part.
+  /// The kinds of stop: keep or discard the part.
   enum Stop {
     case keeping
     case discarding
@@ -60,7 +60,7 @@ final class Download: Transfer {
 
   /// Opens the folder of the target.
   ///
-  /// A folder that had the part before and is missing now may come back, as a disk does that is not mounted yet.
+  /// A folder that once had the part and is missing may return, for example on a disk that is not mounted yet.
   private func folder(_ path: String) throws(TaskFailure) -> Folder {
     do throws(TaskFailure) { return try host.folder(path) } catch {
       guard assignment.resume?.partMark != nil, access(path, F_OK) != 0, errno == ENOENT else { throw error }

@@ -55,7 +55,7 @@ enum DownloadAnswer: Hashable, Sendable {
   private static func whole(_ head: ResponseHead, _ question: DownloadQuestion) -> DownloadAnswer {
     let total = head.contentLength
     if let total, let expected = question.expected, total != expected {
-      // Bytes on disk were taken for the file, so that the answer is wrong and they stay for a retry.
+      // The bytes on disk matched the file so far, so the answer is wrong, and the bytes stay for a retry.
       return .ends(.anotherLength(total, than: expected, question.from > 0 ? .retry(after: nil) : .wrong))
     }
     return .begins(total: total)

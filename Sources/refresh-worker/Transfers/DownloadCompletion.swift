@@ -36,7 +36,7 @@ extension Download {
     }
   }
 
-  /// Reports the end; the mark of the file goes only then, because by it the next worker knows the file after a crash.
+  /// Reports the end, and removes the mark of the file only then: after a crash the next worker knows the file by its mark.
   private func reportDone(_ length: Int64, removingMark: @escaping () -> Void) {
     over(
       Wire.TransferReport(

@@ -120,7 +120,7 @@ final class Upload: Transfer {
     try start(request) { [unowned self] in receiveEnd($0, $1) }
   }
 
-  /// Makes a request to the order's server, or to another one without the order's secrets.
+  /// Makes a request to a URL; omits the order's secrets unless the URL has the order's origin.
   func request(to url: String) throws(TaskFailure) -> HTTPRequest {
     guard let first = WebAddress(assignment.url), let address = WebAddress(url) else {
       throw TaskFailure(.failed, "cannot read the URL; give one of http or https")

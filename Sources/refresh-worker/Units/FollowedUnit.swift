@@ -1,9 +1,9 @@
 import Systemd
 
-/// A unit at its service manager: found anew on each connection, and kept in memory so that the manager sends its
+/// Follows a unit at its service manager: looks it up on each connection, and references it, so that the manager sends its
 /// changes.
 ///
-/// At most one question to the manager is open: a new one drops the answer to the one before.
+/// At most one call to the manager is open; a new call drops the answer to the previous one.
 final class FollowedUnit {
   /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
   static let patience: Int64 = 25_000_000
@@ -12,19 +12,19 @@ final class FollowedUnit {
   let isOfMachine: Bool
   let bus: Bus
   private(set) var facts = UnitFacts()
-  /// The path of the unit itself, once the manager has told it.
+  /// The path of the unit itself, after the manager has sent it.
   private var path = UnitCalls.unitPath
   private var question: BusCall?
   private var restarts: BusListener?
   private var changes: BusListener?
   private var watch: BusWatch?
-  /// Called when a manager is there, before the unit is looked up; set once.
+  /// Called when a manager is present, before the lookup of the unit; set once.
   var onConnected: () -> Void = {}
-  /// Called when the unit was looked up; set once.
+  /// Called after the lookup of the unit; set once.
   var onFound: () -> Void = {}
   /// Called when the unit has changed; set once.
   var onChanged: () -> Void = {}
-  /// Called when no manager answers: also before the first connection, and when the unit cannot be looked up; set once.
+  /// Called when no manager answers: before the first connection, after a loss, and after a failed lookup; set once.
   var onLost: () -> Void = {}
 
   init(_ name: String, isOfMachine: Bool, on loop: EventLoop) throws(SystemdError) {
@@ -32,7 +32,7 @@ final class FollowedUnit {
     bus = try Bus(isOfMachine ? .system : .user, on: loop)
   }
 
-  /// Begins to follow the unit.
+  /// Starts to follow the unit.
   func follow() {
     restarts = bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
       // A manager that has re-executed itself does not report the changes since.
@@ -41,12 +41,12 @@ final class FollowedUnit {
     watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { onLost() } }
   }
 
-  /// Asks the manager.
+  /// Calls the manager.
   func ask(_ method: BusMethod, then answer: @escaping (BusCall.Answer) -> Void) {
     question = bus.call(method, timeout: Self.patience, handler: answer)
   }
 
-  /// Drops the answer to the open question.
+  /// Drops the answer to the open call.
   func dropQuestion() { question = nil }
 
   /// Reads all properties of the unit.
@@ -70,7 +70,7 @@ final class FollowedUnit {
       changes = bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in
         changed($0)
       }
-      // The reference keeps the unit in memory, and has the manager send its changes.
+      // The reference keeps the unit in memory and makes the manager send its changes.
       bus.send(UnitCalls.reference(path))
       onFound()
     }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Writes lines to standard output for those who watch the refresh.
+/// Writes lines to standard output for people who watch the refresh.
 ///
-/// They are in the journal as well, so a line that nobody takes is dropped and the unit is followed on.
+/// The journal has the lines too, so a line that nobody reads is dropped.
 enum ShownLines {
-  /// The most bytes that a pipe takes at once or not at all (pipe(7), `PIPE_BUF`).
+  /// The most bytes of an atomic write to a pipe (pipe(7), `PIPE_BUF`).
   private static let longest = 4096
 
-  /// Has a full pipe drop lines and not hold up the process.
+  /// Makes writes to a full pipe drop the line instead of blocking.
   static func open() {
     let flags = fcntl(STDOUT_FILENO, F_GETFL)
     if flags >= 0 { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }

@@ -1,6 +1,6 @@
 import Systemd
 
-/// The calls of a service manager that a task of the kind `unit` makes (org.freedesktop.systemd1(5)).
+/// The calls to a service manager for a task of the kind `unit` (org.freedesktop.systemd1(5)).
 enum UnitCalls {
   static let service = "org.freedesktop.systemd1"
   static let unitPath = "/org/freedesktop/systemd1/unit"
@@ -13,7 +13,7 @@ enum UnitCalls {
 
   fileprivate static func load(_ unit: String) -> BusMethod { call("LoadUnit", unit) }
 
-  /// Keeps the unit at a path in memory while the connection lasts; loads it first.
+  /// Loads the unit at a path, and keeps it in memory while the connection lasts.
   static func reference(_ path: String) -> BusMethod {
     BusMethod(service, path: path, interface: unit, name: "Ref")
   }
@@ -21,10 +21,10 @@ enum UnitCalls {
   /// Reads the properties of all interfaces.
   static func properties(_ path: String) -> BusMethod { .getAll(of: "", at: path, in: service) }
 
-  /// Has the manager send the changes of units, also of one that it does not know yet.
+  /// Makes the manager send the changes of units, including units that it does not know yet.
   static let subscribe = call("Subscribe")
 
-  /// Reads when the manager started.
+  /// Reads the start time of the manager.
   static let managerStart = BusMethod.get("UserspaceTimestampMonotonic", of: manager, at: path, in: service)
 
   static func freeze(_ unit: String) -> BusMethod { call("FreezeUnit", unit) }
@@ -41,15 +41,15 @@ enum UnitCalls {
 }
 
 extension Bus {
-  /// Loads a unit and gives its path, or nil if no manager answers.
+  /// Loads a unit and passes its path to `found`; passes nil if no manager answers.
   ///
-  /// The path is that of the unit itself where the name is an alias, because changes come from there.
+  /// For an alias, the path is that of the unit itself, because its changes come from there.
   func load(_ unit: String, timeout: Int64, found: @escaping (String?) -> Void) -> BusCall {
     call(UnitCalls.load(unit), timeout: timeout) { [unowned self] answer in
       switch answer {
       case .success(let values): found(values.first?.text ?? UnitCalls.unitPath)
       case .failure(let error) where error.isNobodyThere || state != .connected: found(nil)
-      // The look at the unit says what is wrong with it.
+      // The read of the unit's properties will report the error.
       case .failure: found(BusPath.encoded(unit, below: UnitCalls.unitPath) ?? UnitCalls.unitPath)
       }
     }

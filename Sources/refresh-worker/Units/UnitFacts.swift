@@ -2,28 +2,28 @@ import Systemd
 
 /// The properties of a service as its manager reports them (org.freedesktop.systemd1(5)).
 struct UnitFacts: Hashable {
-  /// The name of the unit itself, where another one is an alias.
+  /// The name of the unit itself; the order may have named an alias.
   private(set) var id = ""
   private(set) var loadState = ""
-  /// Why the unit's file cannot be used.
+  /// The reason why the unit's file cannot be used.
   private(set) var loadError = ""
   private(set) var mayBeStarted = true
   private(set) var activeState = ""
   private(set) var subState = ""
-  /// The state of the freezer of its processes: `running`, `freezing`, `frozen`, `thawing`.
+  /// The freezer state of its processes: `running`, `freezing`, `frozen`, `thawing`.
   private(set) var freezer = "running"
-  /// Whether the unit is being started or stopped, or waits for that.
+  /// Whether a job starts or stops the unit, or waits to do so.
   private(set) var hasJob = false
   /// The id of the last run; empty before the first.
   private(set) var invocation = ""
-  /// The time at which the unit last left its rest, in microseconds of the wall clock; 0 if it never did.
+  /// The time at which the unit last became active, in microseconds of the wall clock; 0 if it never did.
   private(set) var start: UInt64 = 0
   private(set) var result = "success"
   /// The end of the main process in the last run; nil if none has ended.
   private(set) var mainEnd: MainEnd?
-  /// The conditions of the unit's file that were not met, as the file has them.
+  /// The unmet conditions of the unit's file, in the file's form.
   private(set) var unmetConditions: [String] = []
-  /// Processor time in nanoseconds and network bytes of the last run; nil where systemd does not count them.
+  /// The processor time in nanoseconds and the network bytes of the last run; nil if systemd does not count them.
   private(set) var cpu: UInt64?
   private(set) var bytes: UInt64?
 
@@ -47,29 +47,29 @@ struct UnitFacts: Hashable {
     if properties["ExecMainCode"] != nil { mainEnd = MainEnd(properties) }
     cpu = Self.counted(properties["CPUUsageNSec"]) ?? cpu
     let traffic = ["IPIngressBytes", "IPEgressBytes"].compactMap { Self.counted(properties[$0]) }
-    // Half of the largest number each, so that no two overflow.
+    // Each is at most half of the largest number, so that a sum of two cannot overflow.
     if !traffic.isEmpty { bytes = traffic.reduce(0) { $0 + min($1, .max / 2) } }
   }
 
   /// Whether the unit is between two runs.
   var isAtRest: Bool { (activeState == "inactive" || activeState == "failed") && !hasJob }
 
-  /// Whether the unit is still called active after its processes have ended (`RemainAfterExit=yes`).
+  /// Whether the unit counts as active after its processes have ended (`RemainAfterExit=yes`).
   var remainsAfterExit: Bool { activeState == "active" && subState == "exited" && !hasJob }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// The value of a counter; one that is off reads as the largest number.
+  /// The value of a counter; nil for the largest number, which marks a counter that is off.
   private static func counted(_ value: BusValue?) -> UInt64? {
     guard case .unsigned(let number)? = value, number != .max else { return nil }
     return number
   }
 
-  /// A condition that was not met, such as `ConditionACPower=true`; nil for one that was met or not looked at.
+  /// An unmet condition, such as `ConditionACPower=true`; nil if the condition was met or not checked.
   private static func unmetCondition(_ value: BusValue) -> String? {
-    // Its type, whether one of several suffices, whether it is negated, its parameter, and how it came out.
+    // The type, whether one of several suffices, whether it is negated, the parameter, and the result.
     guard let parts = value.elements, parts.count == 5, let name = parts[0].text, let parameter = parts[3].text,
       let state = parts[4].integer, state < 0
     else { return nil }

@@ -3,39 +3,39 @@ import RefreshAPI
 import Systemd
 import Varlink
 
-/// Keeps a service from running: stops or freezes it whenever it runs, and returns it when it is asked to end.
+/// Keeps a service from running: stops or freezes it whenever it runs, and returns it when the daemon ends the process.
 ///
-/// The daemon saves that the unit is kept before anything is done to it. When the daemon goes away and none takes its
-/// place, the unit is returned: nothing stays frozen because refreshd is gone.
+/// The daemon saves that the unit is kept before the keeper touches it. If the daemon ends and no other daemon follows, the
+/// keeper returns the unit, so that nothing stays frozen.
 final class UnitKeeper {
-  /// How a keeper ends.
+  /// The result of a keeper.
   enum End {
-    /// Nothing is kept any more; the trouble with the return, if there was any.
+    /// Nothing is kept any more; `trouble` says why the unit could not be returned, if so.
     case returned(trouble: String?)
-    /// The service manager cannot be reached, or does not thaw the unit: it is still to be returned.
+    /// The service manager does not answer or does not thaw the unit, which must still be returned.
     case failed(String)
   }
 
-  /// How long the daemon may be away, in microseconds: a crashed one is back within seconds, and ends this process.
+  /// The longest absence of the daemon, in microseconds: a crashed daemon returns within seconds and ends this process.
   private static let longestDaemonAbsence: Int64 = 30_000_000
-  /// How long the service manager may be away while the unit is to be returned, in microseconds.
+  /// The longest absence of the service manager while the unit must be returned, in microseconds.
   private static let longestAbsence: Int64 = 10_000_000
-  /// How long after a refused return the next try is, unless the unit changes before, in microseconds.
+  /// The pause before a refused return is retried, unless the unit changes earlier, in microseconds.
   private static let retry: Int64 = 1_000_000
 
   private let order: Wire.KeepOrder
   private let link: TaskLink
   private let loop: EventLoop
   private let unit: FollowedUnit
-  /// Whether the unit is to be returned, as the daemon has saved.
+  /// Whether the unit must be returned, as the daemon has saved.
   private var isKept: Bool
   private var isReturning: Bool
-  /// Whether a stop by this keeper may still wait for its turn among the manager's jobs.
+  /// Whether a stop by this keeper may still wait among the manager's jobs.
   private var isStopping = false
-  /// Why the unit was not returned at the last try.
+  /// The reason why the last return failed.
   private var refusal: String?
   private var pace = KeeperPace()
-  /// When the manager started; another one knows nothing of what was stopped.
+  /// The start time of the manager; another manager does not know the stopped units.
   private var manager: UInt64?
   private var report = ""
   private var end: End?
@@ -75,7 +75,7 @@ final class UnitKeeper {
   private func found() {
     unit.ask(UnitCalls.managerStart) { [unowned self] answer in
       if case .success(let values) = answer, case .unsigned(let start)? = values.first {
-        // Another manager has started the units that it is to run.
+        // A new manager has started the units that should run.
         if let manager, manager != start { isKept = false }
         manager = start
       }
@@ -87,7 +87,7 @@ final class UnitKeeper {
     unit.dropQuestion()
     action = nil
     guard bus.state != .connecting else { return }
-    // A user without a session has no manager: it starts anew what it is to run.
+    // A user without a session has no manager; its next start starts the units that should run.
     if isReturning, !unit.isOfMachine { return finish(.returned(trouble: nil)) }
     if isReturning { arm(bound, after: Self.longestAbsence) }
     tell("no service manager")
@@ -121,7 +121,7 @@ final class UnitKeeper {
     case .freeze where facts.isFreezable:
       keep("freezing", UnitCalls.freeze(order.unit), "cannot freeze it")
     case .freeze where facts.isAtRest && isKept:
-      // Somebody has stopped the frozen unit, and so it stays.
+      // Someone has stopped the frozen unit, and it stays stopped.
       isKept = false
       tell(facts.restText(isKept: false))
     case .freeze where facts.freezer == "frozen": tell("frozen")
@@ -130,7 +130,7 @@ final class UnitKeeper {
     }
   }
 
-  /// Has the daemon save that the unit is kept, and then stops or freezes it.
+  /// Makes the daemon save that the unit is kept, and then stops or freezes it.
   private func keep(_ text: String, _ method: BusMethod, _ failure: String) {
     let now = EventLoop.bootMicroseconds()
     if let wait = pace.wait(at: now) {
@@ -149,13 +149,13 @@ final class UnitKeeper {
         if error.isNobodyThere { lost() } else { tell("\(failure): \(error)") }
         return
       }
-      // A call without an answer may take effect later: the unit is to be returned all the same.
+      // A call without a reply may take effect later, so the unit must be returned in any case.
       isStopping = order.means == .stop
       look()
     }
   }
 
-  /// Tells the daemon the state; false if there is none.
+  /// Reports the state to the daemon; returns false if there is no daemon.
   @discardableResult private func tell(_ text: String) -> Bool {
     guard !isReturning, hangup != nil else { return false }
     guard text != report else { return true }
@@ -193,7 +193,7 @@ final class UnitKeeper {
       return finish(by: UnitCalls.thaw(order.unit), "thaw")
     }
     guard order.means == .stop else { return finish(.returned(trouble: nil)) }
-    // Also of a unit that runs, where it changes nothing: the start takes the place of a stop that waits.
+    // Start the unit even if it runs: the start replaces a stop that still waits.
     finish(by: UnitCalls.start(order.unit), "start")
   }
 
@@ -204,7 +204,7 @@ final class UnitKeeper {
       guard bus.state == .connected, !error.isNobodyThere else { return lost() }
       let trouble = "cannot \(verb) \(order.unit) again: \(error)"
       guard error.isWithoutAnswer || verb == "thaw" else { return finish(.returned(trouble: trouble)) }
-      // A job of the unit, for one, refuses a thaw until it has ended.
+      // A job of the unit, for example, makes systemd refuse a thaw until it ends.
       refusal = trouble
       arm(again, after: Self.retry)
     }
@@ -221,10 +221,10 @@ final class UnitKeeper {
 }
 
 extension UnitFacts {
-  /// Whether the service runs or is being started, also for the next try of a service that restarts itself.
+  /// Whether the service runs or starts, or waits for its own restart.
   fileprivate var runs: Bool { ["active", "activating", "reloading", "refreshing"].contains(activeState) }
 
-  /// Whether the manager freezes it now: it refuses units that are being started or stopped.
+  /// Whether the manager can freeze the unit now: it refuses units that are being started or stopped.
   fileprivate var isFreezable: Bool { activeState == "active" && !hasJob && freezer == "running" }
 
   /// The state of a unit that does not run, for a person.

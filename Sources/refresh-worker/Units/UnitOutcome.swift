@@ -1,6 +1,6 @@
 import RefreshAPI
 
-/// The end of a unit's run as the end of a task: an exit code that the app's file judges, or a result.
+/// Converts the end of a unit's run to the end of a task: an exit code that the app's file judges, or a result.
 enum UnitOutcome: Hashable {
   /// The main process of the unit exited with this code.
   case exited(Int32)
@@ -11,8 +11,8 @@ enum UnitOutcome: Hashable {
   ///
   /// - Parameters:
   ///   - order: the unit, and the exit codes with a meaning of their own.
-  ///   - job: the result of the job that started the unit, such as `done`; nil if it is not known.
-  ///   - hasRun: whether the unit has begun a run since.
+  ///   - job: the result of the job that started the unit, such as `done`; nil if unknown.
+  ///   - hasRun: whether the unit has begun a new run.
   init(_ order: Wire.UnitOrder, _ facts: UnitFacts, job: String?, hasRun: Bool) {
     let unit = order.unit
     guard hasRun else {
@@ -37,11 +37,11 @@ enum UnitOutcome: Hashable {
     }
   }
 
-  /// The end of a run that systemd calls a success: with 0, or with a code of `SuccessExitStatus=` or `ExecStart=-`.
+  /// Converts a run that systemd calls a success: with code 0, or a code of `SuccessExitStatus=` or `ExecStart=-`.
   private static func success(_ code: Int32, _ order: Wire.UnitOrder) -> UnitOutcome {
     let codes = [0, order.noDataExit, order.retryExit]
     if codes.contains(Int(code)) { return .exited(code) }
-    // 0 lets the daemon look at a path that is to change, unless the app's file gives 0 a meaning of its own.
+    // With 0 the daemon checks a path that should change, unless the app's file gives 0 its own meaning.
     return codes[1...].contains(0)
       ? .result(TaskResult(.newData, "exit code \(code), a success by its file")) : .exited(0)
   }
@@ -56,7 +56,7 @@ enum UnitOutcome: Hashable {
     if job == "assert" {
       return TaskResult(TaskFailure(.failed, "cannot start \(unit): an Assert…= of its file is not met"))
     }
-    // A job that does nothing because of a condition is done. Its conditions keep what they were found to be.
+    // systemd calls a job done if an unmet condition made it do nothing. The conditions keep their results.
     if job == "done" || job == nil, !facts.unmetConditions.isEmpty { return unmet(unit, facts.unmetConditions) }
     let reason =
       switch job {
@@ -69,10 +69,10 @@ enum UnitOutcome: Hashable {
     return TaskResult(TaskFailure(.retry(after: nil), "cannot start \(unit): \(reason)"))
   }
 
-  /// The result of a unit that systemd does not run, as it does not run one that a timer starts.
+  /// The result of a unit that systemd skipped because of its conditions, as systemd does for a timer.
   private static func unmet(_ unit: String, _ conditions: [String]) -> TaskResult {
     let sentence = "not run: \(conditions.joined(separator: ", ")) is not met"
-    // Work that waits for mains power is still to be done.
+    // Work that waits for mains power is not done yet.
     guard conditions.contains(where: { $0.hasPrefix("ConditionACPower=") }) else {
       return TaskResult(.noData, sentence)
     }
@@ -82,7 +82,7 @@ enum UnitOutcome: Hashable {
 }
 
 extension UnitFacts {
-  /// The reason why the unit cannot be started, with the remedy; nil if nothing is known against it.
+  /// The reason why the unit cannot be started, with the remedy; nil if no obstacle is known.
   func obstacle(to unit: String, isOfMachine: Bool) -> String? {
     let systemctl = isOfMachine ? "systemctl" : "systemctl --user"
     switch loadState {

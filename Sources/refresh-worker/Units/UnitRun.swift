@@ -2,29 +2,29 @@ import Glibc
 import RefreshAPI
 import Systemd
 
-/// A run of a service: starts it or joins the run that goes on already, and follows it to its end.
+/// Runs a service: starts it or joins its present run, and follows the run to its end.
 ///
-/// A run that somebody else began, such as the unit's own timer, is only waited for; nothing here stops it.
+/// The task never stops a run that someone else began, such as the unit's own timer.
 final class UnitRun {
-  /// How long the service manager may be away before the task gives up, in microseconds.
+  /// The longest absence of the service manager before the task gives up, in microseconds.
   private static let longestAbsence: Int64 = 10_000_000
-  /// How long the last lines of a run may take to arrive in the journal: after the end of the run, and after the
-  /// manager's message of it, in microseconds.
+  /// The longest wait for the last lines in the journal, after the end of the run and again after the manager's message of
+  /// it, in microseconds.
   private static let longestDrain: Int64 = 1_000_000
   private static let drain: Int64 = 200_000
-  /// How long after the first process of a run systemd notes its beginning at the latest, in microseconds.
+  /// The longest time from a run's first process until systemd records the beginning of the run, in microseconds.
   private static let longestUntilNoted: UInt64 = 1_000_000
 
   private enum Step {
-    /// The manager is not reached yet.
+    /// The manager is not connected yet.
     case connecting
-    /// The unit is being looked at before the start.
+    /// The task reads the unit before the start.
     case looking
-    /// The unit was asked to start.
+    /// The manager was asked to start the unit.
     case starting
-    /// The run goes on; ours or another's.
+    /// The run of this task or of someone else continues.
     case running
-    /// The run is over; the last lines of its output are awaited.
+    /// The run has ended; the last lines of its output are missing.
     case draining(UnitOutcome)
   }
 
@@ -33,17 +33,17 @@ final class UnitRun {
   private let loop: EventLoop
   private let unit: FollowedUnit
   private var step = Step.connecting
-  /// Whether this task began the run, and so ends it when it is asked to end.
+  /// Whether this task began the run, so that it must stop it when it is asked to end.
   private var isOurs = false
   private var isAskedToEnd = false
   /// Whether the manager was asked on this connection to stop the unit.
   private var isStopping = false
-  /// When the manager was asked for a run of ours, microseconds of the wall clock; nil for another's run.
+  /// The time at which this task requested its run, in microseconds of the wall clock; nil for someone else's run.
   private var orderedAt: UInt64?
-  /// The run before ours, then the one that is followed; another id is that of a new run.
+  /// The id of the run before this task's, then of the followed run; another id means a new run.
   private var earlier = ""
   private var hasRun = false
-  /// The start of ours at the manager, and how it came out.
+  /// The start job of this task at the manager, and its result.
   private var job: String?
   private var jobResult: String?
   private var outcome: UnitOutcome?
@@ -51,7 +51,7 @@ final class UnitRun {
   private var timer: TimerSource?
   private var signal: SignalSource?
   private var journal: JournalReader?
-  /// Whether the journal has the manager's message that the run is over.
+  /// Whether the journal has the manager's message about the end of the run.
   private var isInJournal = false
 
   init(_ order: Wire.UnitOrder) throws(SystemdError) {
@@ -60,7 +60,7 @@ final class UnitRun {
     unit = try FollowedUnit(order.unit, isOfMachine: order.manager == .system, on: loop)
   }
 
-  /// Follows the unit until its run is over; nil if the task was asked to end before.
+  /// Follows the unit until its run ends; nil if the task was asked to end earlier.
   func run() throws(SystemdError) -> UnitOutcome? {
     ShownLines.open()
     timer = try loop.timer { [unowned self] in timeIsUp() }
@@ -71,7 +71,7 @@ final class UnitRun {
       isStopping = false
     }
     unit.onFound = { [unowned self] in found() }
-    // Before the start, and after the end of the run, changes say nothing.
+    // Before the start, and after the end of the run, changes mean nothing.
     unit.onChanged = { [unowned self] in if case .running = step { advance() } }
     unit.onLost = { [unowned self] in lost() }
     unit.follow()
@@ -94,7 +94,7 @@ final class UnitRun {
   private func lost() {
     if case .draining = step { return }
     timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestAbsence, accuracy: 1_000_000)
-    // A user's manager is there or not; only the machine's is away for a moment.
+    // Only the machine's manager can be away for a moment; a user's manager is there or not.
     if case .connecting = step, case .absent(let reason) = unit.bus.state { giveUp(reason) }
   }
 
@@ -125,7 +125,7 @@ final class UnitRun {
     }
     if !facts.isAtRest, facts.activeState != "deactivating" {
       ShownLines.write("\(order.unit) runs already; this refresh waits for its end")
-      // A start that is still pending begins another run than the last one.
+      // A pending start begins another run than the last one.
       if facts.activeState == "inactive" || facts.activeState == "failed" { earlier = facts.invocation }
       step = .running
       return advance()
@@ -165,16 +165,16 @@ final class UnitRun {
     jobResult = values[3].text
   }
 
-  /// Moves on by what is known of the unit.
+  /// Continues according to the known state of the unit.
   private func advance() {
     if !facts.invocation.isEmpty, facts.invocation != earlier {
       hasRun = true
-      // A service that restarts itself begins a run each time.
+      // A service that restarts itself begins a new run each time.
       earlier = facts.invocation
       followJournal()
     }
     if facts.isAtRest || facts.remainsAfterExit, hasRun || facts.isAtRest {
-      // Counters are not among the changes that the manager sends.
+      // The manager does not send changes of counters.
       return look { [unowned self] in
         guard case .running = step, facts.isAtRest || facts.remainsAfterExit else { return }
         conclude(UnitOutcome(order, facts, job: jobResult, hasRun: hasRun))
@@ -186,8 +186,8 @@ final class UnitRun {
   private func followJournal() {
     journal?.readRest(within: Self.drain)
     isInJournal = false
-    // systemd notes the beginning of a run when its first process prints already. A service that restarts itself is one
-    // run after another, and the lines of the earlier ones have been shown.
+    // systemd records the beginning of a run only after its first process may have printed. A service that restarts itself
+    // has several runs, and the lines of the earlier runs have been shown.
     let begun = orderedAt ?? facts.start - min(facts.start, Self.longestUntilNoted)
     let start = max(begun, journal.map { $0.newest + 1 } ?? 0)
     let ownName = unit.isOfMachine ? facts.id : nil
@@ -205,7 +205,7 @@ final class UnitRun {
 
   // MARK: End
 
-  /// Ends a run of ours, because the refresh is to end.
+  /// Stops this task's run, because the refresh must end.
   private func end() {
     isAskedToEnd = true
     switch step {
@@ -240,7 +240,7 @@ final class UnitRun {
 }
 
 extension BusError {
-  /// Whether the manager refuses the caller, and not the call.
+  /// Whether the manager refuses the caller rather than the call.
   fileprivate var isRefusal: Bool {
     [
       "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired", "org.freedesktop.DBus.Error.AccessDenied",

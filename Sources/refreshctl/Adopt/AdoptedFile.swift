@@ -1,19 +1,19 @@
 @preconcurrency import Glibc
 
-/// The file of an app that stands for a timer.
+/// The file of an app that replaces a timer.
 struct AdoptedFile {
   let path: String
 
   var isThere: Bool { access(path, F_OK) == 0 }
 
-  /// The directory of the apps' files that a person writes: the machine's, or the user's own.
+  /// The directory of app files that people write: the machine's, or the user's own.
   static func folder(isUser: Bool) -> String {
     guard isUser else { return "/etc/refreshd/apps.d" }
     let home = environmentVariable("HOME") ?? "/"
     return "\(environmentVariable("XDG_CONFIG_HOME") ?? "\(home)/.config")/refreshd/apps.d"
   }
 
-  /// Writes a new file, with the directories that lead to it.
+  /// Writes a new file, and creates missing parent directories.
   func create(_ text: String) throws(Failure) {
     var folder = ""
     for part in path.split(separator: "/").dropLast() {
@@ -44,7 +44,7 @@ struct AdoptedFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Gives the file a name under which no daemon reads it, and returns its path.
+  /// Renames the file so that no daemon reads it, and returns the new path.
   func setAside() throws(Failure) -> String {
     let aside = "\(path).unadopted"
     guard rename(path, aside) == 0 else { throw failure("rename") }

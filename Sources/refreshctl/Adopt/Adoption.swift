@@ -1,15 +1,15 @@
 import JSON
 import RefreshConfig
 
-/// An app that does what a timer does, with a remark on each setting of the timer.
+/// An app that replaces a timer, with a remark on each setting of the timer.
 struct Adoption: JSONWritable {
-  /// A setting of the timer or its service, and its equal.
+  /// A setting of the timer or its service, and its equivalent.
   struct Remark: JSONWritable, Hashable {
     /// The setting as systemd has it, such as `OnCalendar=daily`.
     let setting: String
-    /// The effect of refreshd in its place.
+    /// The effect in refreshd.
     let meaning: String
-    /// Whether something is lost.
+    /// Whether the app lacks the effect of the setting.
     var isLost = false
 
     func write(to json: inout JSONWriter) {
@@ -37,7 +37,7 @@ struct Adoption: JSONWritable {
     let cap: Duration
   }
 
-  /// Makes the app; throws a sentence if the timer has no equal at all.
+  /// Makes the app; throws a sentence if the timer has no equivalent.
   ///
   /// - Parameters:
   ///   - conditions: the `Condition…=` and `Assert…=` lines of the timer and of its service.

@@ -1,19 +1,19 @@
-/// How often a timer elapses, found from a row of its times.
+/// The rhythm of a timer, computed from a list of its times.
 struct Rhythm: Hashable {
-  /// The least time between two of them, in seconds.
+  /// The shortest time between two consecutive times, in seconds.
   let interval: Int64
-  /// Whether some are further apart than others.
+  /// Whether the distances between times differ.
   let isIrregular: Bool
-  /// Hours in which it never elapses, though it often does in others; minutes of the day.
+  /// The hours without a time although other hours often have one, in minutes of the day.
   let quiet: (from: Int64, to: Int64)?
-  /// Whether it elapses on some days of the week only.
+  /// Whether the timer elapses only on some days of the week.
   let hasWeekdays: Bool
 
   private static let day: Int64 = 86400
 
   /// Reads the times of one or several expressions, each list in order, in seconds; nil if there are not two times.
   init?(_ lists: [[Int64]]) {
-    // Behind the end of the shortest list, times of the others would stand alone.
+    // After the end of the shortest list, the other lists would count alone.
     let full = lists.filter { $0.count > 1 }
     guard let end = full.compactMap(\.last).min() else { return nil }
     let times = Set(lists.joined()).filter { $0 <= end }.sorted()

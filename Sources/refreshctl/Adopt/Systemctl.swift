@@ -1,6 +1,6 @@
 @preconcurrency import Glibc
 
-/// The programs of systemd that know its units: systemctl(1) and systemd-analyze(1), as child processes.
+/// Runs the systemd programs that know its units: systemctl(1) and systemd-analyze(1).
 struct Systemctl {
   /// Whether the units are those of the user's own service manager.
   let isUser: Bool
@@ -11,7 +11,7 @@ struct Systemctl {
     let errors: String
   }
 
-  /// The properties of units, each by its name; a property that comes several times has several values.
+  /// The properties of units by name; a repeated property has several values.
   func show(_ units: [String], _ properties: [String]) throws(Failure) -> [[String: [String]]] {
     guard !units.isEmpty else { return [] }
     let text = try output(["show", "--property=\(properties.joined(separator: ","))", "--"] + units)
@@ -25,8 +25,7 @@ struct Systemctl {
     }
   }
 
-  /// The assignments in the files of a unit, drop-ins included, with these names; without spaces at their ends and
-  /// around the sign.
+  /// The assignments with these names in a unit's files and drop-ins, without spaces at the ends and around the sign.
   func assignments(of unit: String, startingWith prefixes: [String]) throws(Failure) -> [String] {
     try output(["cat", "--", unit]).split(whereSeparator: \.isNewline).compactMap { line in
       guard let sign = line.firstIndex(of: "=") else { return nil }
@@ -40,19 +39,19 @@ struct Systemctl {
     return start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)]
   }
 
-  /// All timers that are loaded or have a file; templates apart.
+  /// All timers that are loaded or have a file, except templates.
   func timers() throws(Failure) -> [String] {
-    // A pattern and not a type, for which the service manager would read the files of all units.
+    // A pattern instead of a type, because for a type the service manager reads the files of all units.
     let loaded = try output(["list-units", "--all", "--plain", "--no-legend", "*.timer"])
     let files = try output(["list-unit-files", "--no-legend", "*.timer"], mayFindNothing: true)
     let names = (loaded + "\n" + files).split(separator: "\n").compactMap { $0.split(separator: " ").first }
     return Set(names.map(String.init)).filter { $0.hasSuffix(".timer") && !$0.contains("@.") }.sorted()
   }
 
-  /// Changes a unit; the failure is systemctl's own message.
+  /// Runs systemctl to change a unit; throws with systemctl's own message.
   func run(_ arguments: [String]) throws(Failure) { _ = try output(arguments) }
 
-  /// The next times of calendar expressions, local, in seconds of an arbitrary day 0; each list is in order.
+  /// The next local times of calendar expressions, in seconds from an arbitrary day 0; each list is in order.
   func times(of expressions: [String], number: Int) throws(Failure) -> [[Int64]] {
     let command = ["systemd-analyze", "calendar", "--iterations=\(number)", "--"] + expressions
     let answer = try capture(command, zone: "UTC")
@@ -60,7 +59,7 @@ struct Systemctl {
     return answer.output.split(separator: "\n\n").map { block in block.split(separator: "\n").compactMap(Self.time) }
   }
 
-  /// The time in a line such as `Next elapse: Wed 2026-11-25 18:00:00 UTC`; nil for another line.
+  /// The time in a line such as `Next elapse: Wed 2026-11-25 18:00:00 UTC`; nil for any other line.
   private static func time(_ line: Substring) -> Int64? {
     let words = line.split(separator: " ")
     guard line.contains("Next elapse:") || line.contains("Iter"),

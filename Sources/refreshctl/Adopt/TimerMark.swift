@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The line of an adopted app's file that says which timer it stands for, and how the timer was.
+/// The line of an adopted app's file that names the timer and its former state.
 struct TimerMark: Hashable {
   let timer: String
   /// The state of the timer's file, as systemctl names it.
@@ -11,7 +11,7 @@ struct TimerMark: Hashable {
 
   private static let start = "# refreshctl-adopted:"
 
-  /// The mark of a file with these other lines.
+  /// Makes the mark of a file with these other lines.
   init(_ timer: TimerSettings, over rest: String) {
     (self.timer, fileState, wasActive) = (timer.name, timer.fileState, timer.isActive)
     checksum = Self.checksum(of: rest)
@@ -26,13 +26,13 @@ struct TimerMark: Hashable {
     checksum = String(words[3])
   }
 
-  /// Whether the file with this text is as `adopt` wrote it.
+  /// Whether the text is unchanged since `adopt` wrote the file.
   func isUnchanged(_ text: String) -> Bool {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return Self.checksum(of: lines.filter { $0 != line }.joined(separator: "\n")) == checksum
   }
 
-  /// A hash of the text: it is against oversight, and not against an attacker.
+  /// A hash of the text, against accidental changes rather than an attacker.
   private static func checksum(of text: String) -> String { String(StableHash.of(text), radix: 16) }
 
   var line: String {
@@ -41,22 +41,22 @@ struct TimerMark: Hashable {
     ].joined(separator: " ")
   }
 
-  /// Whether links of the administrator start it at boot, so that taking them away is enough.
+  /// Whether the administrator's links start the timer at boot, so that `disable` turns it off.
   private var isEnabled: Bool { fileState.hasPrefix("enabled") }
 
-  /// The arguments of systemctl that turn the timer off, one call after the other.
+  /// The systemctl calls that turn the timer off, in order.
   var off: [[String]] {
     if isEnabled { return [["disable", "--now"] + runtime + [timer]] }
-    // A mask of an active timer would make it count as failed.
+    // A masked timer that is still active would count as failed.
     return [["stop", timer]] + (isMasked ? [["mask", timer]] : [])
   }
 
-  /// Whether links that are not the administrator's may start it at boot, as with a static timer: only a mask keeps it off.
+  /// Whether other links may start the timer at boot, as for a static timer, so that only a mask keeps it off.
   private var isMasked: Bool { fileState != "disabled" && !fileState.hasPrefix("linked") }
 
   private var runtime: [String] { fileState == "enabled-runtime" ? ["--runtime"] : [] }
 
-  /// The arguments of systemctl that make the timer what it was, one call after the other.
+  /// The systemctl calls that restore the timer, in order.
   var back: [[String]] {
     var calls: [[String]] = []
     if isEnabled {

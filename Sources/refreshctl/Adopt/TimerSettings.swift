@@ -5,7 +5,7 @@ struct TimerSettings {
   /// A monotonic setting, such as `OnUnitActiveSec=1d`.
   struct Span: Hashable {
     let name: String
-    /// Nil for a span that cannot be read.
+    /// The duration; nil for an unreadable span.
     let duration: Duration?
     let text: String
   }
@@ -17,7 +17,7 @@ struct TimerSettings {
   /// The state of the timer's file: `enabled`, `static` and so on.
   let fileState: String
   let isActive: Bool
-  /// The unit that it starts.
+  /// The unit that the timer starts.
   let unit: String
   /// The expressions of `OnCalendar=`.
   let calendar: [String]
@@ -25,7 +25,7 @@ struct TimerSettings {
   let isPersistent: Bool
   let wakes: Bool
   let hasRandomDelay: Bool
-  /// Whether it starts when the clock or the time zone is changed.
+  /// Whether the timer starts its unit when the clock or the time zone changes.
   let followsClock: Bool
 
   static let properties = [
@@ -72,15 +72,15 @@ extension Substring {
 
 /// The service that a timer starts.
 struct TimedService {
-  /// Whether systemd has it.
+  /// Whether systemd has the service.
   let isThere: Bool
-  /// Whether it waits for a network of its own.
+  /// Whether the service waits for a network by itself.
   let wantsNetwork: Bool
-  /// Whether it counts as active after its end, so that it is started once only.
+  /// Whether it counts as active after its end, so that the timer starts it only once.
   let remainsAfterExit: Bool
-  /// Whether its own file allows it a certain time; nil for no bound.
+  /// The time limit in its own file; nil for no bound.
   let timeLimit: Duration?
-  /// The setting that bounds a run: only of a oneshot service the start is the run.
+  /// The setting with the time limit: only for a oneshot service the start is the whole run.
   let timeLimitName: String
 
   static let properties = [

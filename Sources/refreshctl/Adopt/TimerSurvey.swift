@@ -1,12 +1,12 @@
 import RefreshConfig
 import RefreshEngine
 
-/// Reads timers and judges what an app in their place would be.
+/// Reads timers, and makes the app that would replace each.
 struct TimerSurvey {
   let systemctl: Systemctl
   private let folder: String
   private let bounds: Adoption.AdoptionBounds
-  /// Enough times for a night in which a timer of every few minutes rests.
+  /// The number of times to read: enough to see the nightly rest of a timer that runs every few minutes.
   private static let times = 1500
 
   init(isUser: Bool) {
@@ -14,7 +14,7 @@ struct TimerSurvey {
     folder = AdoptedFile.folder(isUser: isUser)
     let sources = isUser ? ConfigurationSources.user(home: environmentVariable("HOME") ?? "/") : .system
     var limits = Limits()
-    // Another user's files may not be readable, and mistakes are told by `check`.
+    // Another user's files may be unreadable, and `check` reports mistakes.
     do throws(ConfigurationError) {
       limits = try Configuration.load(from: sources, as: Reader(isUserDaemon: isUser)).limits
     } catch {
@@ -28,7 +28,7 @@ struct TimerSurvey {
     try systemctl.show(names, TimerSettings.properties).map(TimerSettings.init)
   }
 
-  /// The app that does what a timer does.
+  /// Makes the app that replaces a timer.
   func adoption(of timer: TimerSettings) throws(Failure) -> Result<Adoption, Adoption.Obstacle> {
     guard timer.isThere else {
       return .failure(.init(reason: timer.loadState == "masked" ? "it is masked" : "there is no such timer"))
@@ -52,10 +52,10 @@ struct TimerSurvey {
     return Rhythm(try systemctl.times(of: timer.calendar, number: Self.times))
   }
 
-  /// The file of the app that stands for a timer, if there is one.
+  /// The file of the app that would replace a timer.
   func file(of timer: String) -> AdoptedFile { AdoptedFile(path: "\(folder)/\(Adoption.id(of: timer)).toml") }
 
-  /// Whether an app stands for the timer; a file that this process may not read is taken for it.
+  /// Whether an app replaces the timer; an unreadable file counts as one.
   func isAdopted(_ timer: String) -> Bool {
     let file = file(of: timer)
     guard file.isThere else { return false }
@@ -63,12 +63,12 @@ struct TimerSurvey {
   }
 }
 
-/// A timer in the list of all.
+/// A timer in the list of all timers.
 struct SurveyedTimer {
   let timer: TimerSettings
-  /// The app in its place, or why there is none.
+  /// The replacing app, or the reason why there is none.
   let adoption: Result<Adoption, Adoption.Obstacle>
-  /// Whether an app stands for it already.
+  /// Whether an app already replaces the timer.
   let isAdopted: Bool
 
   /// The improvements by refreshd, each in a few words.

@@ -36,16 +36,16 @@ struct AppsArguments: ParsableArguments {
     }
   }
 
-  /// Sends a lifecycle signal to each app, and prints what it means for the app.
+  /// Sends a lifecycle signal to each app, and prints its effect.
   func send(_ signal: Wire.LifecycleSignal) throws(Failure) {
-    // A mistyped id among several keeps all of them as they are.
+    // If one of several ids is mistyped, no app gets the signal.
     let ids = apps.count > 1 ? try connection.ids(of: apps) : apps
     for id in ids { try connection.send(signal, to: id) }
   }
 }
 
 extension ConnectionOptions {
-  /// Sends a lifecycle signal to an app, and prints what it means for the app.
+  /// Sends a lifecycle signal to an app, and prints its effect.
   func send(_ signal: Wire.LifecycleSignal, to app: String) throws(Failure) {
     try naming(app) { id throws(Failure) in
       try ask(AppInterface.Signal.self, .init(app: id, signal: signal)) { [$1.phase.sentence(of: id, after: signal)] }

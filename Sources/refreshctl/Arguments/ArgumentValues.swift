@@ -39,7 +39,7 @@ func checkHours(_ hours: Int) throws {
   }
 }
 
-/// The URL of an argument; `-` reads the first line of standard input, which other users do not see.
+/// The URL of an argument; `-` reads it from the first line of standard input, hidden from other users.
 func readURL(_ argument: String) throws(Failure) -> String {
   guard argument == "-" else { return argument }
   guard let line = readLine(), !line.isEmpty else {

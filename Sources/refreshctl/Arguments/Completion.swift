@@ -25,7 +25,7 @@ extension CompletionKind {
 
   /// Completes the timers of the machine, or of the user's own service manager after `--user`.
   ///
-  /// By their files, because a service manager takes longer to answer than a person waits for a word.
+  /// Reads their files, because a service manager answers more slowly than a person waits for a completion.
   static var timers: CompletionKind {
     completed { line in
       let user = (uid: geteuid(), home: environmentVariable("HOME") ?? "/")
@@ -33,7 +33,7 @@ extension CompletionKind {
     }
   }
 
-  /// Completes words that the daemon knows.
+  /// Completes words from the daemon's reply.
   private static func answered(
     _ words: @escaping @Sendable (DaemonClient) throws(Failure) -> [String]
   ) -> CompletionKind {

@@ -7,7 +7,7 @@ struct SocketOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 
-  // ``RemoteHost`` takes it out of the command line before it is parsed.
+  // ``RemoteHost`` removes it from the command line before the parsing.
   @Option(
     name: [.customShort("H"), .long],
     help: ArgumentHelp("Run on another machine, by ssh.", valueName: "[user@]host"))
@@ -31,7 +31,7 @@ struct ConnectionOptions: ParsableArguments {
     }
   }
 
-  /// Prints one of several answers as one line of JSON, without buffering, so that a reader sees it at once.
+  /// Prints one of several answers as a line of JSON, and flushes it, so that a reader sees it at once.
   func showStep(_ answer: some JSONWritable) throws(Failure) {
     print(try Self.json(answer, .line))
     StandardOutput.flush()

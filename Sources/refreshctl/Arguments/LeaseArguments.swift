@@ -1,7 +1,7 @@
 import ArgumentParser
 import RefreshAPI
 
-/// The arguments of a signal that can last as long as a command runs.
+/// The arguments of a signal that can last as long as a command.
 struct LeaseArguments: ParsableArguments {
   private static let name = "while"
 
@@ -21,13 +21,13 @@ struct LeaseArguments: ParsableArguments {
   }
 
   func validate() throws {
-    // ArgumentParser does not tell an option without words from one that is absent.
+    // ArgumentParser does not distinguish an option without words from an absent one.
     if words == ["--"] || CommandLine.arguments.last == "--\(Self.name)" {
       throw ValidationError("cannot hold a lease without a command; write it after `--`, as in `--while -- firefox`")
     }
   }
 
-  /// Sends the signal: for as long as the command runs, if there is a command.
+  /// Sends the signal; with `--while`, for as long as the command runs.
   func send(_ signal: Wire.LifecycleSignal) throws {
     guard let command else { return try arguments.send(signal) }
     let connection = arguments.connection

@@ -29,11 +29,11 @@ enum WholePath {
     return String(cString: real)
   }
 
-  /// The path of an existing plain file, which alone can be sent.
+  /// The path of an existing plain file; only such a file can be uploaded.
   static func plainFile(_ path: String) throws(Failure) -> String {
     let whole = try existing(path)
     var status = stat()
-    // A file that this command may not look at is for the app's owner to read.
+    // The app's owner may be able to read a file that this command may not examine.
     guard stat(whole, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return whole }
     let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "no plain file"
     throw Failure(status: .usage, text: "cannot upload \(printable(path)): it is \(kind); name a file")

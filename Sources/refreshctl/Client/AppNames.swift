@@ -1,12 +1,11 @@
 import RefreshAPI
 
-/// The app that a person means by a part of its id, or by its name.
+/// Finds the app that a person means by its id, a part of it, or its name.
 enum AppNames {
-  /// The apps that a text may mean: that of the id, else those of the last part of the id or of the name, else those
-  /// whose id contains it.
+  /// The apps that a text may mean: by the id, else by the last part of the id or by the name, else by a part of the id.
   ///
-  /// A text with a dot reads as a whole id, which may be another user's, so it is no part of one. An empty text, as of a
-  /// script whose variable is not set, means none: it is a part of every id.
+  /// A text with a dot reads as a whole id, maybe of another user's app, so it is not searched as a part. An empty text, as
+  /// from an unset variable in a script, matches nothing, although it is a part of every id.
   static func apps(meantBy text: String, among apps: [Wire.App]) -> [Wire.App] {
     guard !text.isEmpty else { return [] }
     let text = text.lowercased()
@@ -18,7 +17,7 @@ enum AppNames {
     return rules.lazy.map { apps.filter($0) }.first { !$0.isEmpty } ?? []
   }
 
-  /// The ids that look like a mistyped text, the nearest first.
+  /// The ids similar to a mistyped text, the nearest first.
   static func ids(like text: String, among apps: [Wire.App]) -> [String] {
     let near = apps.compactMap { app in
       let last = app.id.split(separator: ".").last.map(String.init) ?? ""
@@ -30,7 +29,7 @@ enum AppNames {
 }
 
 extension ConnectionOptions {
-  /// Calls the daemon with ids of apps; a text that is no id is then read as a part of one, and said on standard error.
+  /// Calls the daemon with app ids; expands a text that is no id, and reports that on standard error.
   func naming<Result>(
     _ texts: [String], _ call: ([String]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -46,14 +45,14 @@ extension ConnectionOptions {
     return try call(ids)
   }
 
-  /// Calls the daemon with the id of one app, or with a part of it.
+  /// Calls the daemon with the id of an app, or with a part of it.
   func naming<Result>(
     _ text: String, _ call: (String) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try naming([text]) { ids throws(Failure) in try call(ids.first ?? text) }
   }
 
-  /// The ids that texts mean, all of them or none.
+  /// The ids that the texts mean; throws unless every text means an app.
   func ids(of texts: [String], afterwards refusal: Failure? = nil) throws(Failure) -> [String] {
     let apps: [Wire.App]
     do throws(Failure) {
@@ -76,7 +75,7 @@ extension ConnectionOptions {
         status: .notFound,
         text: "cannot tell which app \(printable(text)) is: \(names); write more of the id")
     }
-    // A whole id may be that of another user's app: then the daemon's word says more than a guess.
+    // A whole id may belong to another user's app: then the daemon's reply says more than a guess.
     if let refusal, refusal.status == .notAllowed, text.contains(".") { return text }
     let like = text.isEmpty ? [] : AppNames.ids(like: text, among: apps)
     if let refusal, refusal.status == .notFound, refusal.app == text, like.isEmpty, !text.isEmpty { throw refusal }

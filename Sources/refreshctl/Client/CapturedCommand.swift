@@ -1,8 +1,8 @@
 @preconcurrency import Glibc
 
-/// A command that has run to its end, with what it printed.
+/// A finished command, with its output.
 struct CapturedCommand {
-  /// The exit code; 128 and the number for a signal.
+  /// The exit code; 128 plus the signal number if a signal ended the command.
   let status: Int32
   let output: String
   let errors: String
@@ -11,7 +11,7 @@ struct CapturedCommand {
 
   /// Runs a program that is searched in `PATH`, with `/dev/null` as its input, and waits for its end.
   init(_ command: [String], environment: [String]) throws(NotRun) {
-    // Files, and not pipes: a program that fills one of two pipes would wait for its reader.
+    // Files instead of pipes, because a program that fills one of two pipes would block.
     let files = [tmpfile(), tmpfile()].compactMap(\.self)
     defer { for file in files { fclose(file) } }
     guard files.count == 2 else { throw NotRun(reason: errorText(errno)) }

@@ -13,14 +13,14 @@ struct DaemonClient {
     try self.init(socket: options.daemon.socket, wait)
   }
 
-  /// Connects to the daemon of a socket; nil is the daemon that a command without `--socket` talks to.
+  /// Connects to the daemon of a socket; nil connects to the default daemon.
   ///
   /// - Parameter wait: how long a call waits for its first reply.
   init(socket: String?, _ wait: AnswerWait = .ofPerson) throws(Failure) {
     try self.init(at: SocketPath.find(named: socket), wait)
   }
 
-  /// Connects to the daemon of a socket that was found already.
+  /// Connects to the daemon of a socket that was already found.
   init(at socket: SocketPath, _ wait: AnswerWait = .ofPerson) throws(Failure) {
     do {
       client = try Client(path: socket.path)
@@ -55,7 +55,7 @@ struct DaemonClient {
 
   /// Calls a method with `more` and passes each reply to `receive` until `receive` returns false.
   ///
-  /// - Parameter isAnsweredAtOnce: the first reply has a bound; otherwise it may come hours later, as the first event may.
+  /// - Parameter isAnsweredAtOnce: whether the first reply has a bound; the first event may come hours later.
   func follow<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, isAnsweredAtOnce: Bool = false,
     _ receive: (Method.Reply) throws(Failure) -> Bool
@@ -100,7 +100,7 @@ struct DaemonClient {
     }
   }
 
-  /// The next reply to the call that was begun; nil if none has come yet.
+  /// The next reply to the call that was begun; nil if none has arrived.
   func nextAnswer<Method: InterfaceMethod>(of method: Method.Type) throws(Failure) -> Method.Reply? {
     do {
       return try client.nextAnswer(as: Method.Reply.self)?.parameters

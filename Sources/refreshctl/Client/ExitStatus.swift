@@ -1,4 +1,4 @@
-/// The exit statuses of `refreshctl`; most are those of `sysexits.h`.
+/// The exit statuses of `refreshctl`; most are from `sysexits.h`.
 enum ExitStatus: Int32, CaseIterable {
   case done = 0
   case failed = 1

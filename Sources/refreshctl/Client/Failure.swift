@@ -3,9 +3,9 @@
 /// An error of the command: the message for standard error, and the exit status.
 struct Failure: Error, Hashable {
   let status: ExitStatus
-  /// The message: an act that failed, its object, and a remedy; it begins with "cannot".
+  /// The message: the failed action, its object, and a remedy; it begins with "cannot".
   let text: String
-  /// The id that names no app of the caller's.
+  /// The id that names no app of the caller.
   var app: String?
 }
 

@@ -8,9 +8,9 @@ extension SocketOptions {
   static let lostWords = "the daemon closed the connection; connecting again when it answers"
   static let foundWords = "the daemon answers again"
 
-  /// Passes each reply of a method to `receive` until Ctrl-C; connects again when the daemon ends, as for a restart.
+  /// Passes each reply of a method to `receive` until Ctrl-C; reconnects when the daemon ends, for example at a restart.
   ///
-  /// - Parameter lost: is called when the connection has ended and a message about it stands on standard error.
+  /// - Parameter lost: called after the end of the connection and the message about it on standard error.
   func follow<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, lost: () -> Void = {},
     _ receive: (Method.Reply) throws(Failure) -> Void
@@ -23,7 +23,7 @@ extension SocketOptions {
       })
   }
 
-  /// As the other function, until `receive` returns false or the daemon ends the answer.
+  /// Passes each reply to `receive` until it returns false or the daemon ends the answer; reconnects likewise.
   func follow<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, lost: () -> Void,
     untilFalse receive: (Method.Reply) throws(Failure) -> Bool

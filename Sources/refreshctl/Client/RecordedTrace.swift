@@ -4,7 +4,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshRehearsal
 
-/// The past that the daemon has recorded, to be rehearsed under another configuration.
+/// Builds a trace of the past that the daemon has recorded, for a rehearsal under another configuration.
 struct RecordedTrace {
   let trace: Trace
   /// The configuration that the daemon reads.
@@ -33,7 +33,7 @@ struct RecordedTrace {
       let openings = try daemon.call(ManagerInterface.Openings.self, .init(app: app.id)).openingsMicroseconds
       recorded.append((id, refreshes, openings))
     }
-    // The trace begins with the first recorded day, and on a Monday, so that its weekends are the real ones.
+    // The trace begins on the first recorded day, and on a Monday, so that its weekends are the real ones.
     let moments = recorded.flatMap { $0.openings + $0.refreshes.map(\.startedMicroseconds) }
     let today = calendar(now).day
     let first = max(today - days - Self.warmUp, moments.min().map { calendar($0).day } ?? today)

@@ -1,13 +1,13 @@
 @preconcurrency import Glibc
 
-/// Another machine whose `refreshctl` is to run, by ssh: the option `--host`, before or after the subcommand.
+/// Runs `refreshctl` on another machine by ssh: the option `--host`, before or after the subcommand.
 struct RemoteHost: Equatable {
   /// The name as ssh(1) takes it: `host` or `user@host`.
   let name: String
 
-  /// Takes the option out of a command line; nil if it is not there.
+  /// Removes the option from a command line; returns nil if it is absent.
   ///
-  /// The arguments after `--`, and the command after `--while`, are left alone. The last one counts, as with other options.
+  /// Ignores the arguments after `--` and the command after `--while`. The last `--host` counts, as with other options.
   static func take(outOf arguments: inout [String]) throws(Failure) -> RemoteHost? {
     var rest: [String] = []
     var name: String?
@@ -38,9 +38,9 @@ struct RemoteHost: Equatable {
     self.name = name
   }
 
-  /// The command line of ssh that runs refreshctl there.
+  /// The ssh command line that runs refreshctl on that machine.
   ///
-  /// - Parameter isOnTerminal: whether a person sees the output, so that it gets a terminal there too.
+  /// - Parameter isOnTerminal: whether a person sees the output, so that refreshctl gets a terminal there too.
   func command(for arguments: [String], isOnTerminal: Bool) -> [String] {
     let command = (["refreshctl"] + arguments).map(Self.quoted).joined(separator: " ")
     return ["ssh", isOnTerminal ? "-t" : "-T", "--", name, command]
@@ -56,7 +56,7 @@ struct RemoteHost: Equatable {
       status: .noDaemon, text: "cannot start ssh: \(errorText(errno)); install openssh-client")
   }
 
-  /// A word for the shell of the other machine, which ssh hands one line.
+  /// Quotes a word for the shell of the other machine, because ssh passes it a single line.
   static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty
@@ -69,7 +69,7 @@ struct RemoteHost: Equatable {
 }
 
 extension String {
-  /// The rest of the text after a prefix; nil if that is empty, or the text has another beginning.
+  /// The text after a prefix; nil if it is empty, or if the text has another prefix.
   func value(after prefix: String) -> String? {
     hasPrefix(prefix) && count > prefix.count ? String(dropFirst(prefix.count)) : nil
   }

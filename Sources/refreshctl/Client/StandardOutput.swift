@@ -1,13 +1,13 @@
 @preconcurrency import Glibc
 
-/// Standard output, where the results go: what cannot be written there, as on a full disk, is an error.
+/// Writes the results to standard output, and treats a failed write, as on a full disk, as an error.
 enum StandardOutput {
-  /// Makes the end of the process fail, wherever it comes, if not all results were written.
+  /// Makes every end of the process fail if not all results were written.
   static func checkAtExit() {
     atexit { StandardOutput.check() }
   }
 
-  /// Writes what is buffered, so that a reader sees it at once.
+  /// Flushes the output, so that a reader sees it at once.
   static func flush() {
     if fflush(stdout) != 0 { fail(errno) }
   }
@@ -18,7 +18,7 @@ enum StandardOutput {
     if ferror(stdout) != 0 { fail(nil) }
   }
 
-  /// Ends the process with a message; a reader that has gone, as of `| head -1`, is no error.
+  /// Ends the process with a message; a reader that has gone, as after `| head -1`, is no error.
   private static func fail(_ code: Int32?) {
     guard code != EPIPE, !hasLostReader else { return }
     let reason = code.map { ": \(errorText($0))" } ?? ""

@@ -14,12 +14,12 @@ struct TransferWait {
     var isDone = true
     var board = TransferBoard(descriptor: STDERR_FILENO)
     let changes = TransfersInterface.Watch.self
-    // A transfer outlives the daemon, so its end is waited for in the next one.
+    // A transfer survives its daemon, so the next daemon reports its end.
     let lost = { board.begin() }
     try connection.daemon.follow(
       changes, .init(app: app), lost: lost,
       untilFalse: { reply throws(Failure) in
-        // The daemon no longer knows how a forgotten transfer ended.
+        // The daemon no longer knows the end of a forgotten transfer.
         if let forgotten = reply.forgotten, !left.isDisjoint(with: forgotten) { return false }
         let own = reply.transfers.filter { left.contains($0.id) }
         guard !own.isEmpty else { return true }

@@ -66,7 +66,7 @@ struct AdoptCommand: ParsableCommand {
     }
   }
 
-  /// Puts the app in force, then turns the timer off; a failure leaves both as they were.
+  /// Puts the app in force, then turns the timer off; undoes both after a failure.
   private func adopt(_ adoption: Adoption, _ survey: TimerSurvey) throws(Failure) {
     let (file, socket) = (AdoptedFile(path: adoption.path), SocketPath(ofTimersOfUser: user, connection))
     try file.create(adoption.file)
@@ -87,7 +87,7 @@ struct AdoptCommand: ParsableCommand {
     }
   }
 
-  /// Has the daemon read its files, and makes sure that this file is among them.
+  /// Makes the daemon read its files, and checks that it uses this file.
   private func putInForce(_ adoption: Adoption, at socket: SocketPath) throws(Failure) {
     _ = try DaemonClient(at: socket).call(ManagerInterface.Reload.self, .init())
     var used: String?
@@ -108,7 +108,7 @@ struct AdoptCommand: ParsableCommand {
     do throws(Failure) {
       _ = try DaemonClient(at: socket).call(ManagerInterface.Reload.self, .init())
     } catch {
-      // A mistake in another file, or an absent daemon, is the reason that is told already.
+      // The earlier error already names a mistake in another file, or an absent daemon.
       if error.text != known.text {
         warn("the file is removed, but refreshd did not read its files again: \(error.text)")
       }
@@ -129,7 +129,7 @@ struct AdoptCommand: ParsableCommand {
 }
 
 extension SocketPath {
-  /// The socket that was named, else the one of the daemon for the machine's timers, or for those of the user.
+  /// The named socket, else that of the daemon for the machine's or the user's timers.
   init(ofTimersOfUser isUser: Bool, _ options: ConnectionOptions) {
     if options.daemon.socket != nil || environmentVariable("REFRESH_SOCKET") != nil {
       self = .find(named: options.daemon.socket)

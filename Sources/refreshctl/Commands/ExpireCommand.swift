@@ -22,7 +22,7 @@ struct ExpireCommand: ParsableCommand {
     try expire(refresh: id)
   }
 
-  /// The refresh that runs of an app.
+  /// The id of the running refresh of an app.
   private func running(of app: String) throws(Failure) -> String {
     let shown = try DaemonClient(connection).call(ManagerInterface.Show.self, .init(app: app)).app
     if let guarded = shown.guarded { throw .isGuard(app, of: guarded.unit) }

@@ -23,7 +23,7 @@ struct ListCommand: ParsableCommand {
     throw listDesktop()
   }
 
-  /// Becomes `refresh-session --list`, of the same installation if it is there; returns the reason why it did not.
+  /// Replaces this process by `refresh-session --list`, of the same installation if possible; returns why it could not.
   private func listDesktop() -> Failure {
     let program = "refresh-session"
     var own = [UInt8](repeating: 0, count: Int(PATH_MAX))

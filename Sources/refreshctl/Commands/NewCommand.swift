@@ -70,7 +70,7 @@ struct NewCommand: ParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  /// The owner of a new app of the system's daemon: who called sudo(8), else root.
+  /// The owner of a new app of the system's daemon: the caller of sudo(8), else root.
   static var standardOwner: String { environmentVariable("SUDO_USER") ?? "root" }
 
   func validate() throws {
@@ -91,7 +91,7 @@ struct NewCommand: ParsableCommand {
       Configuration.problems(addedBy: draft.text, named: draft.fileName, to: home.sources, as: home.reader)
     }
     var draft = try given()
-    // Before the questions, so that nobody answers them for nothing.
+    // Check before the questions, so that nobody answers them in vain.
     if !draft.id.isEmpty { try refuseExisting(draft, home) }
     let isAsked = draft.id.isEmpty || draft.tasks.isEmpty
     if isAsked {
@@ -120,7 +120,7 @@ struct NewCommand: ParsableCommand {
     }
   }
 
-  /// The app that the command line describes.
+  /// The app draft from the command line.
   private func given() throws(Failure) -> AppDraft {
     var draft = AppDraft(
       id: id ?? "", name: name, owner: owner, foregroundInterval: foreground, backgroundInterval: every,

@@ -138,7 +138,7 @@ struct RehearseCommand: ParsableCommand {
 extension Profile: ExpressibleByArgument {}
 
 extension Screen {
-  /// The results and the costs of schedules, a line each.
+  /// The results and costs of schedules, a line each.
   fileprivate func text(_ results: [(name: String, freshness: Freshness)]) -> [String] {
     var table = Table(titles: ["", "REFRESHES", "FOUND NOTHING", "WAKES", "OPENED FRESH", "AGE MET"], prose: 0)
     table.rows = results.map { name, freshness in
@@ -154,7 +154,7 @@ extension Screen {
     return table.lines(on: self) + [""] + legend.map { paint($0, .faint) }
   }
 
-  /// How much of the past was compared, if that is less than was asked for.
+  /// The compared part of the past, if it is shorter than requested.
   fileprivate func shortness(_ freshness: Freshness, days: Int) -> [String] {
     guard freshness.minutes < Double(days) * 1440 else { return [] }
     let span = Elapsed.rough(Int64(freshness.minutes * 60e6))

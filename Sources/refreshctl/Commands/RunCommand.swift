@@ -82,7 +82,7 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// Refreshes the app, and gives the exit status of what came of it.
+  /// Refreshes the app, and returns the exit status of the result.
   private func refresh(_ app: String, _ payload: String?) throws(Failure) -> ExitStatus {
     var status: ExitStatus?
     let parameters = ManagerInterface.Run.Parameters(
@@ -116,14 +116,14 @@ struct RunCommand: ParsableCommand {
     return status
   }
 
-  /// Each hold with what it has and needs, and what to do about it.
+  /// Describes each hold: its current value, its needed value, and the remedy.
   private func held(_ app: String, by holds: [Wire.Hold]) -> [String] {
     let screen = Screen(of: STDERR_FILENO)
     let why: Wire.Explanation?
     do throws(Failure) {
       why = try DaemonClient(connection).call(ManagerInterface.Why.self, .init(app: app)).why
     } catch {
-      // The holds have their remedies without it.
+      // The holds have their remedies without this reply.
       why = nil
     }
     return screen.text(holds, of: app, why, mayForce: !anyway)
@@ -145,7 +145,7 @@ struct RunCommand: ParsableCommand {
 }
 
 extension ExitStatus {
-  /// The exit status of `run` for a refresh; one that was stopped failed, whatever its other tasks brought.
+  /// The exit status of `run` for a refresh; a stopped refresh failed, whatever its other tasks brought.
   init(_ refresh: Wire.Refresh) {
     switch refresh.stopReason == nil ? refresh.outcome : .failed {
     case .newData: self = .done

@@ -43,7 +43,7 @@ struct SkipCommand: ParsableCommand {
 }
 
 extension Screen {
-  /// A sentence for an app that a skip did not change.
+  /// A sentence about an app that a skip did not change.
   fileprivate func nothingSkipped(of app: String, isEnd: Bool) -> [String] {
     let why = isEnd ? "nothing is skipped" : "its next refresh is skipped already, or none is scheduled"
     return wrapped("Nothing changed for \(printable(app)): \(why). `refreshctl why \(printable(app))` says more.")

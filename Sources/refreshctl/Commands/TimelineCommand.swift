@@ -60,7 +60,7 @@ struct TimelineCommand: ParsableCommand {
       forecast: try daemon.call(ManagerInterface.Forecast.self, .init(hours: hours, app: app)))
   }
 
-  /// The openings of an app that had not ended before a moment.
+  /// The openings of an app that began or ended after a moment.
   private func openings(
     of app: String, since: Int64, from daemon: DaemonClient
   ) throws(Failure) -> [Wire.OpeningSpan] {
@@ -90,9 +90,9 @@ struct TimelineAnswers: JSONWritable {
   struct AppAnswers: JSONWritable {
     let app: String
     let timeline: ManagerInterface.Timeline.Reply
-    /// The state of the app now; its name, its quiet hours and its pushes among it.
+    /// The present state of the app, with its name, its quiet hours and its pushes.
     var why: Wire.Explanation?
-    /// When the user had the app in the foreground, the newest first.
+    /// The times at which the user had the app in the foreground, the newest first.
     var openings: [Wire.OpeningSpan] = []
 
     func write(to json: inout JSONWriter) {

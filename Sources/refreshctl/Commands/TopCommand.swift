@@ -25,14 +25,14 @@ struct TopCommand: ParsableCommand {
     guard !plain, LiveTerminal.isThere else { return try printEvents() }
     var loop = try TopLoop(daemon)
     guard case .signal(let number) = try loop.run() else { return }
-    // A shell that runs a script learns from it that a signal ended the command.
+    // The end by the same signal tells the shell of a script about it.
     TopSignals.obey(number)
   }
 
   private func printEvents() throws(Failure) {
     try daemon.follow(ManagerInterface.Watch.self, .init()) { reply throws(Failure) in
       let screen = Screen(of: STDOUT_FILENO)
-      // The list is asked for when events are on their way, so no change is missed between the two.
+      // Request the list after the events have begun, so that no change is missed between them.
       let isFirst = reply.event.kind == .watching
       let lines =
         isFirst

@@ -38,7 +38,7 @@ struct UnadoptCommand: ParsableCommand {
         text: "cannot give \(printable(name)) back: \(file.path) stands for \(printable(mark.timer)); "
           + "give that one back, or correct the name")
     }
-    // First the timer: if this fails, the file still says how the timer was, and the command can be run again.
+    // Restore the timer first: if this fails, the file still holds its state, and the command can be run again.
     for call in mark.back { try survey.systemctl.run(call) }
     var fate = "\(file.path) is removed"
     if mark.isUnchanged(text) {
@@ -54,7 +54,7 @@ struct UnadoptCommand: ParsableCommand {
     }
   }
 
-  /// Has the daemon forget the app; without a daemon there is nothing that could start it.
+  /// Makes the daemon forget the app; without a daemon nothing could start it.
   private func forgetApp(_ app: String, at socket: SocketPath) {
     do throws(Failure) {
       _ = try DaemonClient(at: socket).call(ManagerInterface.Reload.self, .init())
@@ -65,7 +65,7 @@ struct UnadoptCommand: ParsableCommand {
     do throws(Failure) {
       _ = try DaemonClient(at: socket).call(ManagerInterface.Erase.self, .init(app: app))
     } catch {
-      // The daemon may have known nothing of the app.
+      // The daemon may not have known the app.
       guard error.status != .notFound else { return }
       warn(
         "refreshd keeps the history of \(app) for 90 days; run `refreshctl forget \(app)` to forget it later: "

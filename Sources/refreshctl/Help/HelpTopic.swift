@@ -1,21 +1,21 @@
 /// A subject that `refreshctl help TOPIC` opens.
 struct HelpTopic: Hashable {
-  /// The words for it; the first is the one that is listed.
+  /// The names of the topic; the list shows the first.
   let names: [String]
   /// The subject in a few words.
   let about: String
-  /// Its manual page.
+  /// The manual page of the topic.
   let manual: ManualPage?
-  /// The file below docs/ that says the same or more.
+  /// The file below docs/ with the same content or more.
   let page: String?
 
   private init(_ names: String..., about: String, manual: ManualPage? = nil, page: String? = nil) {
     (self.names, self.about, self.manual, self.page) = (names, about, manual, page)
   }
 
-  /// Every topic: the manual pages, then the pages of the documentation.
+  /// All topics: the manual pages, then the pages of the documentation.
   ///
-  /// No name is that of a subcommand, whose help comes first.
+  /// No topic has the name of a subcommand, because the help of the subcommand comes first.
   static let all = [
     HelpTopic("refreshd", about: "the daemon: options, signals, files", manual: "refreshd(8)"),
     HelpTopic("refreshctl", about: "this command and its exit statuses", manual: "refreshctl(1)"),
@@ -48,7 +48,7 @@ struct HelpTopic: Hashable {
     HelpTopic("how-to-extend", about: "the files that a change touches", page: "how-to-extend.md"),
   ]
 
-  /// The word for the list of all topics.
+  /// The word that lists all topics.
   static let list = "topics"
 
   /// The word after `help` in a command line, if it is the only one and no subcommand.
@@ -59,9 +59,9 @@ struct HelpTopic: Hashable {
     return arguments[1]
   }
 
-  /// Finds the topic of a word; throws with what the word may mean.
+  /// Finds the topic of a word; throws with suggestions.
   init(_ word: String) throws(Failure) {
-    // A manual page is also known as man(1) writes it: `refreshd.toml(5)`, or by its file in docs/.
+    // A manual page may be written as man(1) does, `refreshd.toml(5)`, or as its file in docs/.
     let found = Self.all.first { topic in
       topic.names.contains(word.lowercased()) || topic.manual?.description == word || topic.page == word
     }

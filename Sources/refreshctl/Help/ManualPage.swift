@@ -13,7 +13,7 @@ struct ManualPage: Hashable, CustomStringConvertible, ExpressibleByStringLiteral
 
   var description: String { "\(name)(\(section))" }
 
-  /// Where its file may be below a folder of shared data, packed as packages do it or not.
+  /// The possible files of the page below a folder of shared data, compressed or not.
   func files(below share: String) -> [String] {
     ["", ".gz", ".xz", ".zst", ".bz2"].map { "\(share)/man/man\(section)/\(name).\(section)\($0)" }
   }

@@ -1,11 +1,11 @@
 @preconcurrency import Glibc
 
-/// Opens a topic with the programs of the machine: man(1), or the reader's pager.
+/// Opens a topic with the machine's programs: man(1), or the reader's pager.
 struct TopicReader {
   /// The folders with shared data, `share` of this program's own prefix first.
   let shares: [String]
 
-  /// Looks where this program is, which tells where it was installed.
+  /// Derives the folders from the path of this program.
   init() {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -14,10 +14,10 @@ struct TopicReader {
     shares = [prefix + "/share"] + ["/usr/local/share", "/usr/share"].filter { $0 != prefix + "/share" }
   }
 
-  /// Replaces this process by the reader of a topic's page; throws if there is none, and says where the page is.
+  /// Replaces this process by a reader of the topic's page; throws with the address of the page if there is none.
   func open(_ topic: HelpTopic) throws(Failure) -> Never {
     if let manual = topic.manual, let file = firstReadable(shares.flatMap(manual.files)) {
-      // A name with a slash is a file to man, whatever MANPATH says.
+      // man treats a name with a slash as a file, whatever MANPATH is.
       let reason = replaced(by: ["man", file])
       throw Failure(
         status: .notFound, text: "cannot open \(manual) with man: \(reason); install man-db, or read \(file)")
@@ -31,7 +31,7 @@ struct TopicReader {
     throw Failure(status: .notFound, text: refusal(topic))
   }
 
-  /// The message about a page that is not on the machine.
+  /// The message about a page that is not installed.
   private func refusal(_ topic: HelpTopic) -> String {
     let page = topic.page.map { "docs/\($0)" }
     switch (topic.manual, page) {
@@ -46,15 +46,15 @@ struct TopicReader {
 
   private func firstReadable(_ paths: [String]) -> String? { paths.first { access($0, R_OK) == 0 } }
 
-  /// The commands that may show a file, the best first: the reader's pager on a terminal, else the text as it is.
+  /// The commands that may show a file, the best first: on a terminal the reader's pager, else the plain text.
   private func readers(of file: String) -> [[String]] {
     guard isatty(STDOUT_FILENO) == 1 else { return [["cat", file]] }
-    // As man(1) does it, PAGER is a command line of the shell.
+    // Like man(1), treat PAGER as a command line of the shell.
     let own = environmentVariable("PAGER").map { [["/bin/sh", "-c", "\($0) \"$1\"", "sh", file]] } ?? []
     return own + [["less", file], ["more", file], ["cat", file]]
   }
 
-  /// Replaces this process by a command; the reason if that cannot be.
+  /// Replaces this process by a command; returns the reason if that fails.
   private func replaced(by command: [String]) -> String {
     var pointers: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }

@@ -1,4 +1,4 @@
-/// An app's file that is not written yet: the keys that a person gave, in the order of a file.
+/// A draft of an app's file: the keys that a person gave, in the order of a file.
 struct AppDraft: Hashable {
   /// The command of a task.
   enum Task: Hashable {
@@ -17,7 +17,7 @@ struct AppDraft: Hashable {
   var power: String?
   var deadline: String?
   var tasks: [Task] = []
-  /// The rule that tells new data, for each task.
+  /// The rule that detects new data, for each task.
   var newData: String?
 
   /// The name of the file in `apps.d`.

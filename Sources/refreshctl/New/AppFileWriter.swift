@@ -1,12 +1,12 @@
 @preconcurrency import Glibc
 
-/// Writes a file into `apps.d`, whole or not at all.
+/// Writes a file into `apps.d` atomically.
 ///
-/// The text goes into a hidden file first, which the daemon does not read, and the file gets its name at the end.
+/// Writes the text to a hidden file, which the daemon does not read, and then renames it.
 enum AppFileWriter {
-  /// Writes the file and makes the folders that are missing.
+  /// Writes the file and creates missing folders.
   ///
-  /// - Parameter replaces: whether a file of that name is replaced; otherwise it is a failure.
+  /// - Parameter replaces: whether to replace a file of that name; otherwise it is a failure.
   static func write(_ text: String, to path: String, replaces: Bool) throws(Failure) {
     guard let slash = path.lastIndex(of: "/") else { throw refusal(path, EINVAL) }
     try makeFolder(String(path[..<slash]))
@@ -25,7 +25,7 @@ enum AppFileWriter {
     }
   }
 
-  /// The failure of a file that is there already.
+  /// The failure of a file that already exists.
   static func existing(_ path: String) -> Failure {
     Failure(
       status: .failed,

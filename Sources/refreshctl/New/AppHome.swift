@@ -2,7 +2,7 @@
 import RefreshAPI
 import RefreshConfig
 
-/// The daemon that a new app is for, and the folder of its files.
+/// The daemon of a new app, and the folder of its files.
 struct AppHome {
   let socket: SocketPath
   /// The directories that the daemon reads.
@@ -15,9 +15,9 @@ struct AppHome {
   /// Whether its apps may belong to any user.
   var hasManyOwners: Bool { reader.uid == 0 && !reader.isUserDaemon }
 
-  /// Finds the daemon of a socket, else that of a kind; without either, the system's for root and one's own for others.
+  /// Finds the daemon of a socket, else of a kind; without either, root's is the system's and a user's is their own.
   ///
-  /// A daemon says itself what it reads. Where none answers, the folder is the standard one of its kind.
+  /// A running daemon reports its folder. Without a daemon, the folder is the standard one of its kind.
   static func find(socket: String?, daemon kind: SocketPath.DaemonKind?) throws(Failure) -> AppHome {
     let socket = path(socket: socket, daemon: kind)
     do throws(Failure) {

@@ -4,16 +4,16 @@ import RefreshEngine
 
 /// Asks a person at a terminal for what an app's file needs.
 ///
-/// Questions go to standard error, so that standard output has the result only.
+/// Questions go to standard error, so that standard output has only the result.
 struct NewAppQuestions {
   let home: AppHome
   /// The mistakes and warnings of a draft.
   let problems: (AppDraft) -> [Problem]
 
-  /// Whether somebody is there who can answer.
+  /// Whether a person can answer.
   static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-  /// Asks for what the draft lacks; an answer with a mistake is asked for again.
+  /// Asks for the missing keys of the draft; repeats a question after a mistake.
   func complete(_ draft: inout AppDraft, hasID: Bool) throws(Failure) {
     say("This writes a file for a new app of \(home.reader.isUserDaemon ? "your own daemon" : "the system's daemon").")
     say("An empty answer takes what is in brackets. Ctrl-C ends this and writes nothing.")
@@ -33,7 +33,7 @@ struct NewAppQuestions {
 
   /// Whether the person wants the file written.
   func agrees(to text: String, at path: String) throws(Failure) -> Bool {
-    // The file as it will be: its lines are not broken.
+    // Show the file as it will be, without line breaks.
     fputs("\n\(printableLines(text))\n", stderr)
     let answer = try answer("Write it to \(printable(path))? [Y/n]").lowercased()
     return answer.isEmpty || answer.hasPrefix("y")
@@ -43,7 +43,7 @@ struct NewAppQuestions {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }.joined(separator: "\n")
   }
 
-  /// A command that needs a shell gets one: the person sees it in the file.
+  /// Wraps a command that needs a shell in one; the person sees it in the file.
   private static func setCommand(_ draft: inout AppDraft, _ line: String) {
     do throws(ShellWords.Refusal) {
       draft.tasks = [.run(try ShellWords.split(line))]

@@ -1,19 +1,19 @@
 /// The words of a command line, as a shell splits them: at blanks, outside of quotes.
 enum ShellWords {
-  /// Why a command line is no list of words.
+  /// The reason why a command line is no list of words.
   enum Refusal: Error, Hashable {
     /// A quote has no end.
     case open(Character)
-    /// A character means something to a shell alone, such as a pipe or a variable.
+    /// A character has a meaning only for a shell, such as a pipe or a variable.
     case needsShell(Character)
   }
 
-  /// The characters that a shell acts upon outside of quotes; `~` only at the beginning of a word.
+  /// The characters with a meaning for a shell outside of quotes; `~` only at the beginning of a word.
   private static let special = Set("|&;<>()$`*?[]{}#!\n")
 
   /// Splits a command line.
   ///
-  /// Quotes and backslashes are those of sh(1); nothing is expanded.
+  /// Quotes and backslashes work as in sh(1); nothing is expanded.
   static func split(_ line: String) throws(Refusal) -> [String] {
     var words: [String] = []
     var word: String?

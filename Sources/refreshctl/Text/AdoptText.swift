@@ -29,9 +29,9 @@ struct TimerList: JSONWritable {
 }
 
 extension SurveyedTimer {
-  /// Why no app can stand for the timer; nil if one can.
+  /// The reason why no app can replace the timer; nil if an app can.
   var obstacle: String? {
-    // The mask that keeps an adopted timer off is no obstacle.
+    // The mask on an adopted timer is no obstacle.
     if case .failure(let obstacle) = adoption, !isAdopted { obstacle.reason } else { nil }
   }
 
@@ -44,7 +44,7 @@ extension SurveyedTimer {
 }
 
 extension Screen {
-  /// The timers and what each would gain.
+  /// The timers and the gains of each.
   func text(_ list: TimerList) -> [String] {
     guard !list.timers.isEmpty else { return ["There are no timers."] }
     var table = Table(titles: ["TIMER", "STATE", "GAINS"], prose: 2)
@@ -55,7 +55,7 @@ extension Screen {
           + "`refreshctl adopt TIMER` shows what becomes of its settings.")
   }
 
-  /// The file of the app; or, when it is in force, what has become of the timer.
+  /// The file of the app; when it is in force, the new state of the timer.
   func text(_ adoption: Adoption) -> [String] {
     guard adoption.isDone else {
       return adoption.file.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }

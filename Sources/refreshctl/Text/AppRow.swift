@@ -18,7 +18,7 @@ enum AppColumn: String {
     }
   }
 
-  /// A table of these columns, which cuts the last results first.
+  /// Makes a table of these columns, which cuts the last results first.
   static func table(_ columns: [AppColumn], _ rows: [AppRow], keepsIDs: Bool) -> Table {
     let prose = columns.firstIndex(of: .last) ?? columns.count - 1
     var table = Table(titles: columns.map(\.rawValue), prose: prose, keepsIdentity: keepsIDs)
@@ -38,6 +38,6 @@ struct AppRow {
 }
 
 extension Cell {
-  /// The width of the part before a colon: of a last result, its outcome and when.
+  /// The width of the part before a colon: for a last result, its outcome and time.
   var brief: Int { TextWidth.of(String(text.prefix { $0 != ":" })) }
 }

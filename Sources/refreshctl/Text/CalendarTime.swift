@@ -21,13 +21,13 @@ struct CalendarTime {
     return CalendarTime(broken)
   }
 
-  /// The midnight at the end of the day, of the wall clock and in microseconds, in the time zone of this process.
+  /// The local midnight at the end of a day, in microseconds of the wall clock (`TZ`, `/etc/localtime`).
   static func endOfDay(_ microseconds: Int64) -> Int64 {
     var seconds = time_t(microseconds / 1_000_000)
     var midnight = tm()
     localtime_r(&seconds, &midnight)
     (midnight.tm_mday, midnight.tm_hour, midnight.tm_min, midnight.tm_sec) = (midnight.tm_mday + 1, 0, 0, 0)
-    // The clocks may change until then.
+    // The offset of the time zone may change until then.
     midnight.tm_isdst = -1
     return Int64(mktime(&midnight)) * 1_000_000
   }

@@ -15,7 +15,7 @@ enum Elapsed {
 
   /// A distance from now, rounded to the units that matter: `12 s`, `12 min`, `2 h 12 min`, `3 d 4 h`, `34 d`.
   ///
-  /// - Parameter brief: whether to use one unit for a narrow column where that is nearly true: `5 h` for 5 h 10 min, but
+  /// - Parameter brief: whether to use a single unit for a narrow column if that is nearly exact: `5 h` for 5 h 10 min, but
   ///   not `2 h` for 1 h 40 min.
   static func rough(_ microseconds: Int64, brief: Bool = false) -> String {
     let seconds = (microseconds + 500_000) / 1_000_000
@@ -30,10 +30,10 @@ enum Elapsed {
     return brief && isNear(days * 24, hours) || days > 30 ? "\(days) d" : two(hours / 24, "d", hours % 24, "h")
   }
 
-  /// Whether a rounded amount is off by less than a twentieth.
+  /// Whether rounding changes an amount by less than a twentieth.
   private static func isNear(_ rounded: Int64, _ amount: Int64) -> Bool { abs(rounded - amount) * 20 < amount }
 
-  /// A span of whole hours: `1 h`, `24 h`, and in days above two days: `7 d`.
+  /// A span of whole hours, above two days in days: `1 h`, `24 h`, `7 d`.
   static func stretch(_ microseconds: Int64) -> String {
     microseconds > 48 * 3_600_000_000 ? rough(microseconds) : measured(microseconds)
   }

@@ -1,20 +1,20 @@
-/// Named facts, one below the other.
+/// A list of named facts, one below the other.
 struct Facts {
   private var rows: [(name: String, lines: [String])] = []
 
-  /// The least columns for the facts beside their names; on a narrower screen they stand below them.
+  /// The least columns for a fact beside its name; on a narrower screen the facts stand below the names.
   private static let leastWidth = 22
   private static let indent = "  "
   private static let gap = 3
 
-  /// Adds a fact of several lines; adds nothing without a line.
+  /// Adds a fact of several lines; does nothing without a line.
   mutating func add(_ name: String, _ lines: [String]) {
     if !lines.isEmpty { rows.append((name, lines)) }
   }
 
   mutating func add(_ name: String, _ line: String) { add(name, [line]) }
 
-  /// The lines, indented, the names in one column; what is too long goes on below itself.
+  /// The indented lines, with the names in one column; a long fact continues below itself.
   func lines(on screen: Screen) -> [String] {
     let margin = Self.indent.count + (rows.map { TextWidth.of($0.name) }.max() ?? 0) + Self.gap
     guard let width = screen.width else { return beside(on: screen, margin, within: .max) }
@@ -24,7 +24,7 @@ struct Facts {
 
   private func beside(on screen: Screen, _ margin: Int, within room: Int) -> [String] {
     rows.flatMap { row in
-      // A path or an id that is longer than the room would break in the middle, and go on at the edge of the screen.
+      // A path or an id longer than the room would break in the middle and continue at the edge.
       if let width = screen.width, row.lines.contains(where: { Self.longestWord(of: $0) > room }) {
         return below(row, on: screen, within: width)
       }

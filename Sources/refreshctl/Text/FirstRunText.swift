@@ -21,13 +21,13 @@ extension Screen {
       + steps(Self.daily)
   }
 
-  /// The same where no daemon answers.
+  /// The next steps if no daemon answers.
   func overview(without socket: SocketPath) -> [String] {
     wrapped("refreshd keeps the data of apps fresh. No daemon answers on \(printable(socket.path)); \(socket.remedy).")
       + steps(Self.first())
   }
 
-  /// The first steps of a user; without root, `refreshctl new` writes for one's own daemon.
+  /// The first steps of a user; without root, `refreshctl new` writes for the user's own daemon.
   static func first(
     for daemon: Wire.DaemonStatus? = nil, by uid: UInt32 = 0
   ) -> [(command: String, about: String)] {

@@ -1,24 +1,24 @@
 import RefreshAPI
 
-/// The starts of a forecast, those of an app that repeat at one distance as one row.
+/// The starts of a forecast; a run of evenly spaced starts of an app is one row.
 struct ForecastRows {
-  /// A start, or several of an app with one trigger.
+  /// A start, or several evenly spaced starts of an app with one trigger.
   struct StartRow: Equatable {
     let app: String
     let trigger: Wire.Trigger
-    /// Microseconds of the wall clock.
+    /// The time of the first start, microseconds of the wall clock.
     let first: Int64
-    /// Microseconds of the wall clock.
+    /// The time of the last start, microseconds of the wall clock.
     var last: Int64
     var count = 1
-    /// Whether it shares the wake of the row above it.
+    /// Whether the row shares the wake of the row above it.
     var isWithLast = false
   }
 
   /// The rows in order of time.
   private(set) var rows: [StartRow] = []
 
-  /// The fewest starts that are folded.
+  /// The fewest starts that become one row.
   private static let fewest = 4
 
   init(_ wakes: [Wire.ForecastWake]) {
@@ -37,7 +37,7 @@ struct ForecastRows {
     }
   }
 
-  /// The starts of one app, those in a row at about the same distance as one.
+  /// The rows of an app's starts; a run of evenly spaced starts is one row.
   private static func folded(_ starts: [StartRow]) -> [StartRow] {
     var rows: [StartRow] = []
     var begin = 0
@@ -57,14 +57,14 @@ struct ForecastRows {
     return rows
   }
 
-  /// Whether a start is as far from the one before it as the second from the first, to a tenth.
+  /// Whether the last distance equals the first distance, within a tenth.
   private static func isEven(_ starts: [StartRow], _ begin: Int, _ end: Int) -> Bool {
     let distance = starts[begin + 1].first - starts[begin].first
     return abs(starts[end].first - starts[end - 1].first - distance) * 10 <= distance
   }
 }
 
-/// A number with a comma before each three digits: `1,440`.
+/// A number with a comma before each group of three digits: `1,440`.
 func grouped(_ number: Int) -> String {
   var text = ""
   for (index, digit) in String(number).reversed().enumerated() {

@@ -1,7 +1,7 @@
 import RefreshAPI
 
 extension Screen {
-  /// The planned refreshes, wake by wake, then the apps that have none, with the reason.
+  /// The planned refreshes, wake by wake, then the apps without any, with the reason.
   func text(_ forecast: ManagerInterface.Forecast.Reply) -> [String] {
     var lines = wrapped(sentence(forecast))
     if !forecast.wakes.isEmpty { lines += [""] + table(forecast.wakes) }
@@ -41,9 +41,9 @@ extension Screen {
     return (whole.cuts("THEN", on: self) ? table(rows, isCounted: false) : whole).lines(on: self)
   }
 
-  /// - Parameter isCounted: whether what repeats is told with its number.
+  /// - Parameter isCounted: whether a repeated refresh shows its number.
   private func table(_ rows: [ForecastRows.StartRow], isCounted: Bool) -> Table {
-    // On a narrow screen the time says enough, and the last column needs the room.
+    // On a narrow screen the time is enough, and the last column needs the room.
     let isWide = width.map { $0 >= 100 } ?? true
     var table = Table(titles: ["WHEN"] + (isWide ? ["IN"] : []) + ["APP", "TRIGGER", "THEN"], prose: isWide ? 4 : 3)
     for row in rows {
@@ -57,7 +57,7 @@ extension Screen {
     return table
   }
 
-  /// How often a refresh repeats: `every 1 min until tomorrow 07:24, 1,440 times`.
+  /// The repetition of a refresh: `every 1 min until tomorrow 07:24, 1,440 times`.
   private func repeats(_ row: ForecastRows.StartRow, isCounted: Bool) -> String? {
     guard row.count > 1 else { return nil }
     let span = (row.last - row.first) / Int64(row.count - 1)
@@ -67,7 +67,7 @@ extension Screen {
     return "every \(distance) until \(end)" + (isCounted ? ", \(grouped(row.count)) times" : "")
   }
 
-  /// The pushes and the transfers that the time of the forecast does not help.
+  /// The pushes and transfers that still wait at the end of the forecast.
   private func waiting(_ forecast: ManagerInterface.Forecast.Reply) -> [String] {
     var facts = Facts()
     for app in forecast.pushes ?? [] {
@@ -80,7 +80,7 @@ extension Screen {
     return lines.isEmpty ? [] : ["", "Still waiting at the end:"] + lines
   }
 
-  /// Whether the units of guards may run, now and then.
+  /// Whether the units of guards may run, and the changes of that.
   private func guards(_ guards: [Wire.ForecastGuard]) -> [String] {
     var facts = Facts()
     for guarded in guards {
@@ -95,7 +95,7 @@ extension Screen {
     return lines.isEmpty ? [] : ["", "Guarded units:"] + lines
   }
 
-  /// The most changes of a guard that are named.
+  /// The most listed changes of a guard.
   private static let mostChanges = 4
 
   private func reasons(_ rest: [Wire.ForecastRest]) -> [String] {

@@ -1,7 +1,7 @@
 import RefreshAPI
 
 extension Screen {
-  /// Whether the unit of a guard may run, and what keeps it, in a sentence or two.
+  /// Whether the unit of a guard may run, and the holds that keep it, in a sentence or two.
   func sentence(_ why: Wire.Explanation, guarding guarded: Wire.Guarded) -> String {
     let unit = printable(guarded.unit)
     let state = "\(named(why.name, why.id)) guards \(unit)."
@@ -41,7 +41,7 @@ extension Screen {
       "\(printable(guarded.unit)), \(guarded.means == "freeze" ? "frozen" : "stopped") while anything holds the app"
   }
 
-  /// A guard in the status: its unit, and what keeps it.
+  /// A guard in the status: its unit, and the holds that keep it.
   func text(_ guards: Wire.Guard) -> String {
     let holds = guards.holds.map(printable).joined(separator: ", ")
     let state = guards.holds.isEmpty ? "may run" : "\(printable(guards.guarded.state ?? "may not run")) (\(holds))"

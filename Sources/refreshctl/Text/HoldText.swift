@@ -5,7 +5,7 @@ extension Screen {
   ///
   /// - Parameters:
   ///   - why: the terms of the app's constraints; nil if they are unknown.
-  ///   - mayForce: whether `--anyway` is still to be offered.
+  ///   - mayForce: whether to offer `--anyway`.
   func text(_ holds: [Wire.Hold], of app: String, _ why: Wire.Explanation?, mayForce: Bool) -> [String] {
     var facts = Facts()
     for hold in holds {

@@ -18,13 +18,13 @@ extension Screen {
     // Few machines hold anything, and the column takes room.
     let held: [AppColumn] = rows.contains { !$0.heldBy.text.isEmpty } ? [.heldBy] : []
     let all = [.app, .phase, .next] + held + [.last, .age]
-    // Most apps are in the background, and the last result tells the age as well, unless an app is stale.
+    // Most apps are in the background, and the last result contains the age, unless an app is stale.
     let phase: Set<AppColumn> = apps.contains { $0.phase != .background } ? [] : [.phase]
     let age: Set<AppColumn> = apps.contains { $0.staleSinceMicroseconds != nil } ? [] : [.age]
     let layouts = [[], phase, age, phase.union(age)].map { less in all.filter { !less.contains($0) } }
     let mostOfLast = rows.map { $0.last.brief }.max() ?? 0
-    // Whole ids come first, then the last results, then all holds; where ids are cut, the room of the other columns
-    // goes to them.
+    // Whole ids come first, then the last results, then all holds. If ids are cut, their column gets the room of the
+    // others.
     let whole = [rows, brief].flatMap { rows in layouts.map { AppColumn.table($0, rows, keepsIDs: true) } }
     let cut = layouts.reversed().map { AppColumn.table($0, brief, keepsIDs: false) }
     let best = (whole + cut).first { ($0.width(of: AppColumn.last.rawValue, on: self) ?? 0) >= mostOfLast }
@@ -33,7 +33,7 @@ extension Screen {
 
   /// The cells of an app, for `list` and `top`.
   ///
-  /// - Parameter hasBriefHolds: whether only the first holds are named.
+  /// - Parameter hasBriefHolds: whether to name only the first holds.
   func row(_ app: Wire.App, hasBriefHolds: Bool = false) -> AppRow {
     AppRow(
       app: Cell(app.id), phase: Cell(app.phase.hyphenated, app.phase == .foreground ? .good : .plain), next: next(app),
@@ -46,7 +46,7 @@ extension Screen {
     return Cell(age.map { "\($0), stale" } ?? "stale", .bad)
   }
 
-  /// When it starts; where nobody knows, when it is due.
+  /// The time of the next start; if unknown, the time at which it is due.
   private func next(_ app: Wire.App) -> Cell {
     if app.verdict == .refreshing { return Cell("refreshing", .good) }
     if app.verdict == .ready { return "now" }
@@ -67,10 +67,10 @@ extension Screen {
     return Cell(guarded.isKept ? (guarded.means == "freeze" ? "frozen" : "stopped") : "may not run", .faint)
   }
 
-  /// The holds that keep it now or when it is due, and a push that waits.
+  /// The holds that keep it now or when it is due, and a waiting push.
   private func holds(_ app: Wire.App, isBrief: Bool) -> String {
     let holds = app.next?.holds ?? app.holds
-    // Beside the moment of the start stands what ends then; beside that of being due, what begins.
+    // Beside a start time, the holds end then; beside a due time, they begin then.
     let then = app.verdict == .held ? "" : app.next?.start == nil ? "then " : "until then "
     let push: [String] =
       switch app.pushWait {

@@ -1,8 +1,8 @@
-/// The done share of some work, as a bar and in percent.
+/// Shows the done share of some work, as a bar and in percent.
 enum ProgressBar {
   /// A bar of a given width: `██████▌░░░`.
   ///
-  /// The bar is full only for all of the work, and empty only for nothing.
+  /// The bar is full only when all work is done, and empty only when none is.
   ///
   /// - Parameter share: 0 to 1.
   static func text(_ share: Double, columns: Int) -> String {
@@ -13,7 +13,7 @@ enum ProgressBar {
     return full + half + String(repeating: "░", count: columns - drawn / 2 - drawn % 2)
   }
 
-  /// The share in percent, 100 only for all of the work: ` 52 %`.
+  /// The share in percent, 100 only when all work is done: ` 52 %`.
   static func percent(_ share: Double) -> String {
     let percent = share >= 1 ? 100 : min(99, Int(max(share, 0) * 100))
     return rightAligned("\(percent)", columns: 3) + " %"

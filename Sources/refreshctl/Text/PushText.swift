@@ -9,7 +9,7 @@ struct SentPush {
 }
 
 extension Screen {
-  /// When a push wakes its app, in a sentence.
+  /// The time at which a push wakes its app, in a sentence.
   ///
   /// - Parameter why: the state of the app right after the push; nil if unknown.
   func sentence(_ sent: SentPush, _ why: Wire.Explanation?) -> String {
@@ -52,7 +52,7 @@ extension Screen {
     }
   }
 
-  /// A sentence without its full stop; one that ends with the words of a mistake has none.
+  /// The sentence without its full stop, if it has one.
   private func unended(_ sentence: String) -> String {
     sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
   }
@@ -79,7 +79,7 @@ extension Screen {
     facts.add("dropped", drops.flatMap { wrapped($0, within: width) }.map { paint($0, .bad) })
   }
 
-  /// The most pushes to list; the rest is counted.
+  /// The most listed pushes; the others are counted.
   private static let mostPushes = 10
 
   private func title(_ push: Wire.PushWaiting) -> String {
@@ -88,7 +88,7 @@ extension Screen {
 
   private func title(_ push: Wire.DroppedPush) -> String { content(push.contentID) + others(push.merged) }
 
-  /// The pushes that wait at the end of a forecast, in a few words.
+  /// The pushes that still wait at the end of a forecast, in a few words.
   func words(_ pushes: [Wire.PushWaiting]) -> [String] {
     pushes.prefix(Self.mostPushes).map { push in
       let wait =
@@ -121,7 +121,7 @@ extension Screen {
 /// The content of a push: `content 42`.
 func content(_ contentID: String?) -> String { contentID.map { "content \(printable($0))" } ?? "no content id" }
 
-/// The number of pushes that one has replaced: `, instead of 2 others`.
+/// The number of pushes that a push has replaced: `, instead of 2 others`.
 func others(_ merged: Int) -> String { merged == 0 ? "" : ", instead of \(count(merged, "other"))" }
 
 extension Wire.DroppedPush {
@@ -138,7 +138,7 @@ extension Wire.PushLimit {
 }
 
 extension Wire.Urgency {
-  /// The condition of the machine that the urgency asks for.
+  /// The machine condition that the urgency asks for.
   fileprivate var need: String {
     switch self {
     case .veryLow: "mains power and an unmetered network"

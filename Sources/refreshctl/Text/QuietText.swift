@@ -1,14 +1,14 @@
 import RefreshAPI
 
-// Quiet hours are those of the daemon's local time, which need not be the reader's.
+// Quiet hours are in the daemon's local time, which may differ from the reader's.
 
 extension Screen {
-  /// Quiet hours as the file has them: `22:00 to 07:00`.
+  /// The quiet hours in the form of the file: `22:00 to 07:00`.
   func text(_ quiet: Wire.QuietHours) -> String {
     "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))\(place(of: quiet))"
   }
 
-  /// The end of quiet hours for an app, and which part of it keeps apps from starting all at once.
+  /// The end of quiet hours for an app, with the part that spreads the starts of apps.
   func end(of quiet: Wire.QuietHours, at end: Int64) -> String {
     let place = place(of: quiet)
     switch (minute(of: end, in: quiet) - quiet.toMinutes + 1440) % 1440 {
@@ -35,7 +35,7 @@ extension Screen {
     ((calendar(moment).minuteOfDay + ahead(quiet)) % 1440 + 1440) % 1440
   }
 
-  /// How far the daemon's local time is ahead of the reader's now, minutes; none if the daemon does not tell.
+  /// The offset of the daemon's local time from the reader's, in minutes; 0 if the daemon does not report it.
   private func ahead(_ quiet: Wire.QuietHours) -> Int {
     let local = calendar(now)
     let utc = Int((Double(now) / 60e6).rounded(.down))

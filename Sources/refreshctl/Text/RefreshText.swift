@@ -1,7 +1,7 @@
 import RefreshAPI
 
 extension Screen {
-  /// A refresh that has ended, and its tasks if they add anything to its outcome.
+  /// A refresh that has ended, with its tasks if they add anything to its outcome.
   func summary(_ refresh: Wire.Refresh) -> [String] {
     let result = result(refresh.outcome, refresh.cause)
     let spent = "took \(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
@@ -18,13 +18,13 @@ extension Screen {
     return "\(printable(refresh.app)): \(result(refresh.outcome, refresh.cause, after: spent))\(failures)"
   }
 
-  /// The outcome in its colour, and its cause: `failed: exit code 3`; of one that refreshd ended, only why.
+  /// The outcome in its colour, and its cause, `failed: exit code 3`; for a refresh that refreshd ended, only the cause.
   func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?) -> String {
     if let cause, cause.isNoFailure { return paint(printable(cause.text), .wait) }
     return paint(outcome.words, outcome.style) + (cause.map { ": " + printable($0.text) } ?? "")
   }
 
-  /// The outcome, how long that took, and its cause: `failed after 2 s: exit code 3`.
+  /// The outcome, the duration, and the cause: `failed after 2 s: exit code 3`.
   func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?, after spent: String) -> String {
     if let cause, cause.isNoFailure { return "\(result(outcome, cause)) after \(spent)" }
     return "\(paint(outcome.words, outcome.style)) after \(spent)" + (cause.map { ": " + printable($0.text) } ?? "")
@@ -94,12 +94,12 @@ extension Wire.Outcome {
 }
 
 extension Wire.Cause {
-  /// Whether refreshd ended it for a reason that is not the app's: all but the deadline.
+  /// Whether refreshd ended the refresh for a reason other than the app's: any stop but the deadline.
   var isNoFailure: Bool { kind == .stopped && stopReason != .deadline }
 }
 
 extension Wire.Refresh {
-  /// The tasks that failed beside others that brought new data, which is the outcome then: `sync: exit code 3`.
+  /// The failed tasks of a refresh whose outcome is new data because of others: `sync: exit code 3`.
   fileprivate var otherFailures: [String] {
     guard outcome != .failed else { return [] }
     return tasks.compactMap { task in task.cause.map { printable("\(task.name): \($0.text)") } }

@@ -1,6 +1,6 @@
 /// An SVG document, built element by element.
 struct SVGText {
-  /// The part of a text that its position means.
+  /// The point of a text that its position refers to.
   enum Anchor: String {
     case start, middle
   }

@@ -49,7 +49,7 @@ struct Screen {
     return min(max(-furthest, microseconds), furthest) - now
   }
 
-  /// `text` in the colours of `style`, if there are colours.
+  /// Paints a text in the colours of a style, if there are colours.
   func paint(_ text: String, _ style: Style) -> String {
     guard hasColours, let code = style.code, !text.isEmpty else { return text }
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"
@@ -57,9 +57,9 @@ struct Screen {
 }
 
 extension Screen {
-  /// The device of a descriptor; a terminal has colours unless `NO_COLOR` or `TERM` says otherwise.
+  /// Reads the properties of a descriptor's device; a terminal has colours unless `NO_COLOR` or `TERM` says otherwise.
   ///
-  /// `NO_COLOR` counts when it is set and not empty (no-color.org).
+  /// `NO_COLOR` counts if it is set and not empty (no-color.org).
   init(of descriptor: Int32) {
     var size = winsize()
     let isTerminal = isatty(descriptor) == 1
@@ -86,7 +86,7 @@ enum Style {
     case .faint: "2"
     case .good: "32"
     case .bad: "31"
-    // Yellow, the usual one, cannot be read on white.
+    // Yellow, the usual colour, is unreadable on white.
     case .wait: "35"
     case .plan: "36"
     case .selected: "7"

@@ -31,7 +31,7 @@ extension Screen {
     if let process = app.attachedPID { facts.add("attached", "process \(process), which performs the refreshes") }
   }
 
-  /// The phase of the app, and when and why it is refreshed next.
+  /// The phase of the app, with the time and the reason of the next refresh.
   func sentence(_ app: Wire.AppDetails) -> String {
     if let guarded = app.guarded {
       let state = "\(named(app.name, app.id)) guards \(printable(guarded.unit))."
@@ -56,8 +56,8 @@ extension Screen {
     }
   }
 
-  /// The reason for the next refresh as far as the app's state proves it: a plan, a skip or a server may put off what the
-  /// interval asks for, and `why` tells them apart.
+  /// The reason for the next refresh, as far as the app's state proves it: only `why` knows delays by a plan, skip or
+  /// server.
   private func reason(_ app: Wire.AppDetails, _ due: Int64) -> String {
     let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
     let trigger = app.next?.trigger ?? app.dueTrigger
@@ -133,7 +133,7 @@ extension Screen {
     }
   }
 
-  /// The age limit of the file, and since when the data is older.
+  /// The age limit of the file, and the time since which the data is older.
   private func stale(_ app: Wire.AppDetails) -> String {
     let most = app.staleAfterMicroseconds.map { "; stale after \(Elapsed.rough($0))" } ?? ""
     return most + (app.staleSinceMicroseconds.map { ", \(paint("stale", .bad)) since \(clock($0))" } ?? "")
@@ -167,7 +167,7 @@ extension Screen {
 }
 
 extension Wire.AppDetails {
-  /// When it is due, as `why` has it; a daemon that knows no `next` says it by itself.
+  /// The due time, from `next`, or from the reply itself if an older daemon sends no `next`.
   fileprivate var dueAt: Int64? { next == nil ? dueMicroseconds : next?.due?.earliestMicroseconds }
 }
 
@@ -182,7 +182,7 @@ func commandLine(_ arguments: [String]) -> String {
 
 /// A word in single quotes, as a shell reads it.
 ///
-/// By bytes, as a shell does: with a combining mark after it, a quote is another character of Swift.
+/// Compares bytes, as a shell does: with a combining mark after it, a quote is another character in Swift.
 func inQuotes(_ word: String) -> String {
   let mark = UInt8(ascii: "'")
   var bytes = [mark]

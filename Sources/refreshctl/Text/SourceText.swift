@@ -9,7 +9,7 @@ extension Screen {
     return [since + network] + push.sources.flatMap { lines($0, push) }
   }
 
-  /// The sources that have failed to connect, in a sentence; nil if there are none.
+  /// A sentence about the sources that failed to connect; nil if there are none.
   func sentence(_ push: Wire.PushState) -> String? {
     let gone = push.sources.filter { !$0.isConnected && $0.problem != nil }
     guard push.mayConnect, !gone.isEmpty else { return nil }

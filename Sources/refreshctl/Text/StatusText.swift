@@ -29,7 +29,7 @@ extension Screen {
     return wrapped(sentence(daemon)) + [""] + facts.lines(on: self)
   }
 
-  /// The app that starts next; where none is known to start, the one that is due next and its holds.
+  /// The app that starts next; if no start is known, the app that is due next and its holds.
   private func next(_ next: Wire.NextRefresh) -> String {
     let holds = printable((next.holds ?? []).joined(separator: ", "))
     if let start = next.startMicroseconds ?? (holds.isEmpty ? next.dueMicroseconds : nil) {
@@ -41,7 +41,7 @@ extension Screen {
       : "none: \(printable(next.app)) is due \(relative(due)), \(clock(due)), then held: \(holds)"
   }
 
-  /// The holds that keep the next refresh until it starts: ` (held: quiet)`, ` (due in 1 h, then held: quiet)`.
+  /// The holds that delay the next refresh: ` (held: quiet)`, ` (due in 1 h, then held: quiet)`.
   private func held(_ next: Wire.NextRefresh) -> String {
     guard let holds = next.holds, !holds.isEmpty else { return "" }
     let due = next.dueMicroseconds
@@ -96,14 +96,14 @@ extension Screen {
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
   }
 
-  /// The pings that failed, the first few of them.
+  /// The failed pings, at most three of them.
   private func text(_ pings: [Wire.PingProblem]) -> [String] {
     let more = pings.count > 3 ? ["and \(pings.count - 3) more; `refreshctl why APP` says why"] : []
     return pings.prefix(3).map { "\(printable($0.app)) failed \(clock($0.atMicroseconds)): \(printable($0.problem))" }
       + more
   }
 
-  /// A session that tells what its desktop shows: how it sees windows, and what it sees.
+  /// A session that reports its desktop: its source of windows, and the apps that it sees.
   private func text(_ desktop: Wire.DesktopSession) -> String {
     let front = Set(desktop.front)
     let behind = desktop.running.filter { !front.contains($0) }
@@ -126,7 +126,7 @@ extension Screen {
     names.map(printable).firstFive
   }
 
-  /// The folders in which changes may go unseen, a line each for the first few.
+  /// The folders with possibly unseen changes, a line each for the first few.
   private func text(_ unwatched: [Wire.WatchedFolder]) -> [String] {
     let lines = unwatched.prefix(5).flatMap { folder in
       let watched = folder.folders == 0 ? "is not watched" : "is not watched wholly"
@@ -136,7 +136,7 @@ extension Screen {
     return lines + (unwatched.count > 5 ? ["and \(unwatched.count - 5) more"] : [])
   }
 
-  /// Whether all apps are paused, and until when.
+  /// Whether all apps are paused, and the end of the pause.
   func sentence(_ pause: Wire.PauseState?) -> String {
     guard let pause else { return "Nothing is paused: the machine is on mains power." }
     return "All apps are paused \(end(pause))."
@@ -174,7 +174,7 @@ extension Screen {
 }
 
 extension Wire.Problem {
-  /// The problem in one line, after its location in the form `file:line:column` that editors know.
+  /// The problem in one line, after its location as `file:line:column`, which editors understand.
   func line() -> String {
     let location = [file, line.map(String.init), column.map(String.init)].compactMap(\.self).joined(separator: ":")
     return printable([location, key, "\(message); \(remedy)"].compactMap(\.self).joined(separator: ": "))

@@ -3,7 +3,7 @@ struct Cell: ExpressibleByStringInterpolation {
   let text: String
   let style: Style
 
-  /// A cell with text from any program: control characters are replaced.
+  /// Makes a cell with text of any program; replaces control characters.
   init(_ text: String, _ style: Style = .plain) {
     self.text = printable(text)
     self.style = style
@@ -12,25 +12,25 @@ struct Cell: ExpressibleByStringInterpolation {
   init(stringLiteral text: String) { self.init(text) }
 }
 
-/// Aligned rows under titles; on a screen that is too narrow for them, a few lines for each row.
+/// A table of aligned rows under titles; on a screen that is too narrow, each row takes a few lines.
 struct Table {
   let titles: [String]
-  /// The column to cut first on a narrow screen: prose, not a column that identifies the row.
+  /// The column to cut first on a narrow screen: prose, because the others identify the row.
   let prose: Int
   var rows: [[Cell]] = []
-  /// Whether ids are never cut; then other columns give way.
+  /// Whether ids are never cut, so that other columns shrink.
   var keepsIdentity = false
-  /// Whether no text is cut: a table that does not fit then has a few lines for each row.
+  /// Whether no text is cut, so that a table that does not fit takes a few lines for each row.
   var keepsAll = false
 
-  /// The title of a column of ids, which are cut as far as each is still another one.
+  /// The title of a column of ids, which are cut only as far as they stay distinct.
   private static let identity = "APP"
   private static let gap = 2
-  /// The prose keeps so much while the ids can still give way.
+  /// The least columns of prose while the ids can still shrink.
   private static let someProse = 24
-  /// The least that is left of prose, and of an id.
+  /// The least columns of prose, and of an id.
   private static let least = 12
-  /// The least that is left of another text; a shorter one is never cut, because a unit would be lost.
+  /// The least columns of any other text; a shorter text is never cut, because it would lose a unit.
   private static let leastOther = 20
   /// The most columns of prose in a file or a pipe, if other columns follow.
   private static let mostProse = 60
@@ -40,7 +40,7 @@ struct Table {
   /// Whether each row is one line of the screen.
   func fits(on screen: Screen) -> Bool { widths(of: titlesAndRows, within: screen.width) != nil }
 
-  /// The width that a column has on the screen; nil if there is none, or each row takes several lines.
+  /// The width of a column on the screen; nil if the column is missing, or if each row takes several lines.
   func width(of title: String, on screen: Screen) -> Int? {
     guard let column = titles.firstIndex(of: title) else { return nil }
     return widths(of: titlesAndRows, within: screen.width)?[column]
@@ -71,7 +71,7 @@ struct Table {
     }
   }
 
-  /// The width of each column: its longest text, cut until the row fits; nil if too little would be left.
+  /// The width of each column: its longest text, cut until the row fits; nil if too little remains.
   private func widths(of rows: [[Cell]], within limit: Int?) -> [Int]? {
     var widths = titles.indices.map { column in rows.map { TextWidth.of($0[column].text) }.max() ?? 0 }
     guard let limit else {
@@ -102,7 +102,7 @@ struct Table {
       ? TextWidth.cutMiddle(of: text, to: width) : TextWidth.cutEnd(of: text, to: width)
   }
 
-  /// The fewest columns that ids can have without two of them looking alike.
+  /// The fewest columns in which all ids stay distinct.
   private func leastIdentity(_ ids: [String]) -> Int {
     let different = Set(ids)
     let widest = different.map { TextWidth.of($0) }.max() ?? 0
@@ -111,7 +111,7 @@ struct Table {
     } ?? widest
   }
 
-  /// Each row as its first cell, and below it the others, each after its title.
+  /// Each row as its first cell, with the other cells and their titles below it.
   private func records(on screen: Screen) -> [String] {
     rows.flatMap { row in
       var head = row.first.map { screen.paint($0.text, .title) } ?? ""

@@ -1,8 +1,8 @@
 import RefreshAPI
 
-/// The hours before and after now, a row for each app, for the terminal and the picture.
+/// The hours before and after now, with a row for each app, for the terminal and the picture.
 struct Timeline {
-  /// Something at a moment.
+  /// An event at a moment.
   struct Mark: Equatable {
     /// The kinds in drawing order: a later kind hides an earlier one at the same position.
     enum Kind: Int, CaseIterable {
@@ -28,13 +28,13 @@ struct Timeline {
     let from: Int64
     /// Microseconds of the wall clock.
     let until: Int64
-    /// The holds of an app that was due and held.
+    /// The holds of an app that was due.
     var holds: [String] = []
   }
 
   struct TimelineRow {
     let app: String
-    /// The name of the app; with its id if another row has the same name.
+    /// The name of the app, and its id if another row has the same name.
     let label: String
     /// The marks in order of time.
     let marks: [Mark]
@@ -119,7 +119,7 @@ extension Timeline.Mark {
 }
 
 extension TimelineAnswers.AppAnswers {
-  /// The moments at which the user opened the app and at which waiting pushes came, in order of time.
+  /// The openings of the app and the arrivals of waiting pushes, in order of time.
   fileprivate var visits: [Timeline.Mark] {
     let openings = openings.map { Timeline.Mark(kind: .opened, at: $0.sinceMicroseconds, detail: "") }
     let pushes = (why?.pushes ?? []).map {
@@ -128,7 +128,7 @@ extension TimelineAnswers.AppAnswers {
     return (openings + pushes).sorted { $0.at < $1.at }
   }
 
-  /// The times in which the user had the app in the foreground, in order of time; those whose end nobody saw are left out.
+  /// The spans in which the app was in the foreground, in order of time; omits spans with an unknown end.
   fileprivate func foreground(until now: Int64) -> [Timeline.Span] {
     let newest = openings.first?.sinceMicroseconds
     return openings.reversed().compactMap { opening in
@@ -141,7 +141,7 @@ extension TimelineAnswers.AppAnswers {
 }
 
 extension Screen {
-  /// The quiet hours of each day of a time line, to five minutes.
+  /// The quiet hours of each day of a timeline, in steps of five minutes.
   fileprivate func spans(of quiet: Wire.QuietHours, from: Int64, until: Int64) -> [Timeline.Span] {
     let step: Int64 = 5 * 60_000_000
     var spans: [Timeline.Span] = []

@@ -1,4 +1,4 @@
-/// The mapping of time to the columns of a terminal: as many columns before now as after it, and one for now.
+/// Maps time to the columns of a terminal: equally many before and after now, and one for now.
 struct TimelineColumns {
   /// The least distance between two tick labels, in columns.
   static let tickDistance = 7
@@ -40,13 +40,13 @@ struct TimelineColumns {
     return min(max(column, 0), count - 1)
   }
 
-  /// The columns of a span; one that goes on now ends before now.
+  /// The columns of a span; a span that is still open ends before now.
   func columns(of span: Timeline.Span) -> ClosedRange<Int> {
     let last = span.until == moment ? now - 1 : column(of: span.until - 1)
     return min(column(of: span.from), last)...last
   }
 
-  /// A name or an id, cut at its beginning, because its end tells apps apart, and the gap after it.
+  /// The name or id, cut at its beginning, because the ends of ids differ, and the gap after it.
   func label(_ text: String) -> String {
     TextWidth.padded(TextWidth.cutBeginning(of: text, to: margin - 2), to: margin)
   }

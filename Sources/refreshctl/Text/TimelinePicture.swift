@@ -1,7 +1,7 @@
 /// The timeline as an SVG document: a row for each app, now in the middle, and a tooltip for each mark.
 ///
-/// SVG 1.1 with one stylesheet, so that browsers, viewers and converters draw the same picture. The stylesheet has a
-/// light and a dark scheme.
+/// The document is SVG 1.1 with one stylesheet, so that browsers, viewers and converters draw the same picture. The
+/// stylesheet has a light and a dark scheme.
 struct TimelinePicture {
   private static let width = 1080.0
   private static let left = 230.0
@@ -10,7 +10,7 @@ struct TimelinePicture {
   private static let rowHeight = 30.0
   /// The least distance between two tick labels.
   private static let tickDistance = 70.0
-  /// Marks that are closer together than this become one.
+  /// The distance below which marks become one.
   private static let closeness = 11.0
 
   private let timeline: Timeline
@@ -125,7 +125,7 @@ struct TimelinePicture {
   private func drawLegend(into document: inout SVGText) {
     var (x, y) = (Self.left + 6, bottom + 28)
     for kind in [Timeline.Mark.Kind.newData, .noData, .failed, .refreshing, .planned, .opened, .push] {
-      // The sign of an opening stands below its row, and beside its word here.
+      // The sign of an opening stands below its row, but beside its word in the legend.
       document.path(kind.name, kind.shape(x: x, y: kind == .opened ? y - 9 : y))
       document.text("tick", x: x + 12, y: y + 4, kind.words)
       x += 110

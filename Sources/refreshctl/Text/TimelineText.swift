@@ -60,7 +60,7 @@ extension Screen {
     let spans = Set(timeline.rows.flatMap { $0.spans.map(\.kind) })
     parts += Timeline.Span.Kind.allCases.reversed().filter { spans.contains($0) }.map { ($0.glyph, $0.words, $0.style) }
     parts.append(("│", "now", .title))
-    // The gap of a legend is none that breaks a line, so that a sign stays beside its word.
+    // A no-break space keeps a sign beside its word.
     let marks = parts.map { glyph, words, style in
       "\(paint(glyph, style))\u{A0}" + words.map { $0 == " " ? "\u{A0}" : "\($0)" }.joined()
     }

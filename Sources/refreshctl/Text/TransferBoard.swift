@@ -1,20 +1,20 @@
 @preconcurrency import Glibc
 import RefreshAPI
 
-/// A live view of transfers: on a terminal a table that is updated in place, elsewhere a line for each change.
+/// Shows transfers live: on a terminal in a table that is updated in place, elsewhere with a line for each change.
 struct TransferBoard {
   let descriptor: Int32
   private var transfers: [Int64: Wire.Transfer] = [:]
   private var drawn = 0
-  /// The columns of the terminal when it was drawn: a terminal breaks drawn lines anew when it becomes narrower.
+  /// The columns of the terminal at the last drawing: a terminal that becomes narrower wraps the drawn lines again.
   private var columns: Int?
 
-  /// An empty board on a descriptor of this process.
+  /// Makes an empty board on a descriptor of this process.
   init(descriptor: Int32) {
     self.descriptor = descriptor
   }
 
-  /// Draws the next table below what else is on the terminal now.
+  /// Draws the next table below the present text of the terminal.
   mutating func begin() { drawn = 0 }
 
   /// Shows changed transfers, and removes those that the daemon has forgotten.
@@ -49,13 +49,13 @@ struct TransferBoard {
 extension Screen {
   /// A table that fits the lines of a terminal; ended transfers are left out first.
   func board(_ transfers: [Wire.Transfer], height: Int) -> [String] {
-    // A line is for the cursor.
+    // The last line is for the cursor.
     let room = max(1, height - 1)
     let all = text(transfers)
     guard all.count > room else { return all }
     let going = transfers.filter { $0.state != .ended }
     let ended = transfers.filter { $0.state == .ended }
-    // A narrow screen has several lines for a transfer, so how many fit is tried.
+    // A narrow screen has several lines for a transfer, so try how many transfers fit.
     for number in (1..<max(2, min(transfers.count, room))).reversed() {
       let shown = (going.prefix(number) + ended.suffix(max(0, number - going.count))).sorted { $0.id < $1.id }
       let lines = text(shown)
@@ -72,7 +72,7 @@ extension Screen {
       "\(time)  \(transfer.id) \(printable(transfer.title)): \(paint(printable(news(transfer)), transfer.style))\(amount)"
   }
 
-  /// The state of a transfer without its progress: only a change of this text prints a new line.
+  /// The state of a transfer without its progress; a new line is printed only when this text changes.
   fileprivate func news(_ transfer: Wire.Transfer) -> String {
     switch transfer.state {
     case .transferring: "transferring"

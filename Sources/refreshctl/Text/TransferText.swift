@@ -8,7 +8,7 @@ extension Screen {
     var table = Table(
       titles: ["ID"] + (hasManyApps ? ["APP"] : []) + ["", "WHAT", "PROGRESS", "BYTES", "STATE"],
       prose: hasManyApps ? 6 : 5)
-    // A long bar would cut the STATE column, which says more.
+    // A long bar would cut the STATE column, which is more useful.
     let longest = transfers.filter { $0.state == .transferring }.map { TextWidth.of(pace($0)) }.max() ?? 0
     var columns = min(20, 8 + ((width ?? 0) - 80) / 4)
     repeat {

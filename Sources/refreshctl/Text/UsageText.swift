@@ -6,11 +6,11 @@ extension Screen {
   /// The columns beside the bars: the names of days, and the number of openings.
   private static let besideBars = 32
 
-  /// The openings as bars, those that were seen and those that are assumed apart, then the habits and learnt numbers.
+  /// The openings as bars, seen and assumed ones separately, then the habits and the learnt numbers.
   ///
   /// - Parameters:
-  ///   - told: how many of the openings that are kept the app, or a person, told of; nil from an older daemon.
-  ///   - observed: how many of them a desktop showed.
+  ///   - told: the number of openings that the app or a person reported; nil from an older daemon.
+  ///   - observed: the number of openings that a desktop showed.
   func text(_ habits: Wire.Habits, told: Int? = nil, observed: Int? = nil) -> [String] {
     let room = readableWidth - Self.besideBars
     let (number, span) = room >= 48 ? (48, "half hour") : room >= 24 ? (24, "hour") : (12, "two hours")
@@ -80,7 +80,7 @@ extension Screen {
     return ([first] + words.suffix(1)).filter { !$0.isEmpty }.joined(separator: " and ")
   }
 
-  /// The openings that are assumed of a day, the mean of a week.
+  /// The assumed openings of a day, the mean over a week.
   private func assumed(_ kinds: [Wire.KindOfDay]) -> [Double] {
     var mean: [Double] = []
     for kind in kinds {
@@ -90,7 +90,7 @@ extension Screen {
     return mean
   }
 
-  /// The openings of a day, whose parts are equal, in so many larger parts.
+  /// The openings of a day, summed from equal parts into a number of larger parts.
   private func bars(_ day: [Double], _ number: Int) -> [Double] {
     var bars = [Double](repeating: 0, count: number)
     for (part, openings) in day.enumerated() { bars[part * number / day.count] += openings }
@@ -99,6 +99,6 @@ extension Screen {
 }
 
 extension String {
-  /// The word with its first letter large.
+  /// The word with an upper-case first letter.
   fileprivate var capitalizedWord: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -1,7 +1,7 @@
 import RefreshAPI
 
 extension Screen {
-  /// When and why an app is refreshed next, or why it is not, in a sentence or two.
+  /// The time and the reason of an app's next refresh, or why there is none, in a sentence or two.
   func sentence(_ why: Wire.Explanation) -> String {
     if let guarded = why.guarded { return sentence(why, guarding: guarded) }
     let state = "\(named(why.name, why.id)) is \(why.phase.words)"
@@ -12,7 +12,7 @@ extension Screen {
     return "\(state). \(nextSentence(why))" + (pushSentence(why) ?? "")
   }
 
-  /// The next start, or the holds that keep it now or will when it is due.
+  /// The next start, or the holds that keep it now or when it is due.
   private func nextSentence(_ why: Wire.Explanation) -> String {
     switch why.verdict {
     case .refreshing, .ready: return "It is refreshed now."
@@ -40,7 +40,7 @@ extension Screen {
     return "between \(clock(earliest)) and \(clock(latest)) (\(relative(earliest)))"
   }
 
-  /// The habit that explains the next refresh, if its plan made the moment and no floor, ceiling or server did.
+  /// The habit that explains the next refresh; nil if a floor, a ceiling or a server set the time instead.
   private func habit(_ why: Wire.Explanation) -> Wire.Habit? {
     guard why.nextTrigger == .interval, why.phase == .background, let planning = why.planning, !planning.isDormant,
       !isServers(why), !isAtLimitOfServers(why), !why.isSkipped, !why.isResting, !isAtCeiling(planning),
@@ -50,17 +50,17 @@ extension Screen {
     return planning.habit
   }
 
-  /// Whether the age limit made the moment; a plan is off by less than a second.
+  /// Whether the age limit set the time; a plan is off by less than a second.
   private func isAtCeiling(_ planning: Wire.Planning) -> Bool {
     planning.plannedMicroseconds + 1_000_000 >= planning.ceilingMicroseconds
   }
 
-  /// Whether the next refresh waits for what a server has said.
+  /// Whether the next refresh waits because of a server's reply.
   private func isServers(_ why: Wire.Explanation) -> Bool {
     why.window.map { $0.earliestMicroseconds == why.freshUntilMicroseconds } ?? false
   }
 
-  /// Whether the age limit ends that wait: the server has said that there is nothing newer for longer.
+  /// Whether the age limit ends that wait, because the server's time is longer.
   private func isAtLimitOfServers(_ why: Wire.Explanation) -> Bool {
     guard let fresh = why.freshUntilMicroseconds, let earliest = why.window?.earliestMicroseconds else { return false }
     return earliest < fresh && [why.staleMicroseconds, why.planning?.ceilingMicroseconds].contains(earliest)
@@ -120,13 +120,13 @@ extension Screen {
         + "`refreshctl run \(why.id)` refreshes it now."
     }
     let text = waits(for: why.whatIsNext, why)
-    // A wait begins anew when its holds change, so the app may be due since before.
+    // A wait starts again when its holds change, so the app may have been due earlier.
     let since = [why.waiting?.sinceMicroseconds, why.window?.earliestMicroseconds].compactMap(\.self).min()
     guard let since, since <= now else { return "It waits\(text)." }
     return "It is due since \(clock(since)) but waits\(text)."
   }
 
-  /// The holds that it waits for and their end, to follow "waits".
+  /// The holds of the next refresh and their end, to follow "waits".
   func waits(for next: Wire.Next, _ why: Wire.Explanation) -> String {
     if next.holds.map(\.name) == ["paused"], let pause = why.pause {
       let resume = "`refreshctl resume`"
@@ -138,7 +138,7 @@ extension Screen {
     return " for \(waits.joined(separator: " and for "))\(end(next, why))"
   }
 
-  /// The end that a hold waits for, and the current state.
+  /// The required value of a hold, and its present value.
   private func wait(_ hold: Wire.Hold, _ why: Wire.Explanation) -> String {
     if let term = why.terms.first(where: { $0.constraint == hold.name }) {
       let source = term.source.isEmpty ? "" : ", \(printable(term.source)) says so"
@@ -163,7 +163,7 @@ extension Screen {
     }
   }
 
-  /// The last answer of a command that is asked about a condition, and when it is asked again.
+  /// The last answer of a condition's command, and the time of the next question.
   func answer(_ question: Wire.Question, _ term: Wire.Term) -> String {
     let said = term.has.map { has in printable(has) + (question.answeredMicroseconds.map { ", \(clock($0))" } ?? "") }
     if question.isAsked { return [said, "it is being asked now"].compactMap(\.self).joined(separator: "; ") }
@@ -171,24 +171,24 @@ extension Screen {
     return said + (question.nextMicroseconds.map { $0 > now ? "; asked again \(relativeAndClock($0))" : "" } ?? "")
   }
 
-  /// When time alone ends the holds, if that is not said yet.
+  /// The time that alone ends the holds, if the sentence does not say it yet.
   private func end(_ next: Wire.Next, _ why: Wire.Explanation) -> String {
     let terms = next.holds.compactMap { hold in why.terms.first { $0.constraint == hold.name } }
     let isNetwork = terms.map(\.constraint) == ["network"] && next.holds.count == 1
     let without = isNetwork ? "it will use any network" : "it will do without"
     guard let start = next.start?.earliestMicroseconds else {
-      // Time relaxes what the app asks of the network, but not that there is one.
+      // Time relaxes the app's demands on the network, but a network must exist.
       guard isNetwork, let relaxed = terms.first?.relaxedMicroseconds, relaxed > now else { return "" }
       return "; from \(clock(relaxed)) on any network will do"
     }
-    // A command that is asked may say yes at any moment.
+    // A condition's command may answer yes at any time.
     if terms.contains(where: { $0.question != nil }) { return "" }
     if terms.count == next.holds.count { return "; at the latest \(clock(start)) \(without)" }
     if next.holds.map(\.untilMicroseconds) == [start] { return "" }
     return "; it starts \(terms.isEmpty ? "" : "at the latest ")\(clockAndRelative(start))"
   }
 
-  /// The first push that waits for something of its own, in a sentence; nil if none does.
+  /// A sentence about the first push that waits for its own reason; nil if there is none.
   private func pushSentence(_ why: Wire.Explanation) -> String? {
     guard let push = why.pushes?.first, push.wait != "ready", why.whatIsNext.trigger != .push else { return nil }
     let waiting = why.pushes?.count ?? 1
@@ -201,21 +201,21 @@ extension Screen {
 }
 
 extension Wire.Explanation {
-  /// The next refresh, as far as a daemon says it that knows no `next`.
+  /// The next refresh; computed from the reply for an older daemon, which sends no `next`.
   fileprivate var whatIsNext: Wire.Next {
     next ?? Wire.Next(trigger: trigger, due: window, holds: holds, start: holds.isEmpty ? window : nil)
   }
 
-  /// The trigger of the next refresh: a push may be let through at the very moment that the interval ends.
+  /// The trigger of the next refresh: a push may be let through at the very end of the interval.
   fileprivate var nextTrigger: Wire.Trigger? { next?.trigger ?? trigger }
 
-  /// Whether the next refresh is the one after those that are skipped; a retry, too, waits until all are skipped no more.
+  /// Whether the next refresh is the first after the skipped ones; a retry also waits until the skip ends.
   fileprivate var isSkipped: Bool {
     isByTime(at: skippedUntilMicroseconds)
       || skipsAll == true && nextTrigger == .retry && window?.earliestMicroseconds == skippedUntilMicroseconds
   }
 
-  /// Whether the next refresh waits for the end of a rest, or for its age limit in the middle of one.
+  /// Whether the next refresh waits for the end of a rest, or for its age limit during one.
   fileprivate var isResting: Bool {
     guard nextTrigger == .interval, phase == .background, let rest = restsUntilMicroseconds else { return false }
     return isByTime(at: rest) || planning == nil && (window?.earliestMicroseconds ?? 0) > floorMicroseconds ?? 0

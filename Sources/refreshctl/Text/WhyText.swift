@@ -64,7 +64,7 @@ extension Screen {
       + "\(Decimal.text(planning.cost))\(share))"
   }
 
-  /// The numbers that the plan expects: assumed at first, and then learnt.
+  /// The numbers that the plan expects: first assumed, later learnt.
   private func expected(_ planning: Wire.Planning) -> String {
     "new data \(Decimal.timesADay(planning.newDataPerDay)), opened \(Decimal.timesADay(planning.openingsPerDay)) "
       + "(`usage` shows what was seen)"
@@ -83,13 +83,13 @@ extension Screen {
     return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
   }
 
-  /// The server that is pinged, and the last ping if it failed.
+  /// The pinged server, and the last ping if it failed.
   private func text(_ ping: String, _ problem: Wire.PingProblem?) -> String {
     guard let problem else { return "\(printable(ping)) is told how each refresh went" }
     return "\(printable(ping)) was not told \(clock(problem.atMicroseconds)): \(printable(problem.problem))"
   }
 
-  /// The app as desktops show it, and whether that counts.
+  /// The app's state on the desktops, and whether it counts.
   private func text(_ presence: Wire.Presence, of why: Wire.Explanation) -> String {
     let shown =
       switch presence {
@@ -112,7 +112,7 @@ extension Screen {
     return "\(count(why.strikes, "refresh", "refreshes")) overran the deadline within a day\(rest)"
   }
 
-  /// How much of a folder is watched, and why not all.
+  /// The watched part of a folder, and the reason why it is not all.
   private func text(_ folder: Wire.WatchedFolder) -> String {
     let problem = folder.problem.map { ": " + printable($0) } ?? ""
     let watched = folder.folders == 0 ? "not watched" : count(folder.folders, "folder") + " watched"

@@ -34,7 +34,7 @@ extension Wire.Phase {
 }
 
 extension [String] {
-  /// The first five, and how many more there are: `a, b, c, d, e, and 7 more`.
+  /// The first five elements, and the number of the others: `a, b, c, d, e, and 7 more`.
   var firstFive: String { prefix(5).joined(separator: ", ") + (count > 5 ? ", and \(count - 5) more" : "") }
 }
 
@@ -51,7 +51,7 @@ extension Wire.Wait {
   var span: String { Elapsed.rough(max(0, untilMicroseconds - sinceMicroseconds)) }
 }
 
-/// An app by its name and its id, because two apps may have one name: `Mail (org.example.mail)`.
+/// The name and the id of an app, because two apps may have the same name: `Mail (org.example.mail)`.
 func named(_ name: String, _ id: String) -> String {
   name == id ? printable(id) : "\(printable(name)) (\(printable(id)))"
 }
@@ -61,15 +61,15 @@ func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
   "\(number) \(number == 1 ? one : many ?? one + "s")"
 }
 
-/// Text with spaces before it, up to a number of columns.
+/// The text with leading spaces, up to a number of columns.
 func rightAligned(_ text: String, columns: Int) -> String {
   String(repeating: " ", count: max(0, columns - text.count)) + text
 }
 
-/// Text of another program, safe for a terminal.
+/// The text of another program, made safe for a terminal.
 ///
-/// Control characters could move the cursor or change the terminal's title. Characters that change the direction of
-/// writing could make a line look like another one.
+/// Control characters could move the cursor or change the terminal's title. Characters that change the writing direction
+/// could make a line look like another one.
 func printable(_ text: String) -> String {
   String(
     String.UnicodeScalarView(

@@ -1,5 +1,5 @@
 extension Screen {
-  /// Lines for standard error: on a terminal each is broken between words, with its indent; elsewhere as they are.
+  /// Formats lines for standard error: on a terminal each is wrapped with its indent; elsewhere lines stay unchanged.
   func message(_ text: String) -> String {
     guard width != nil else { return text }
     return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
@@ -10,7 +10,7 @@ extension Screen {
     }.joined(separator: "\n")
   }
 
-  /// Text broken between words, at ``readableWidth``.
+  /// The text, wrapped at ``readableWidth``.
   func wrapped(_ text: String) -> [String] {
     wrapped(text, within: readableWidth)
   }
@@ -18,7 +18,7 @@ extension Screen {
   /// The width of the screen, at most 100 columns: longer lines are hard to read.
   var readableWidth: Int { min(width ?? 100, 100) }
 
-  /// Text broken between words, at a given number of columns; a text that fits stays as it is.
+  /// The text, wrapped at a number of columns; a text that fits stays unchanged.
   func wrapped(_ text: String, within limit: Int) -> [String] {
     guard TextWidth.of(text) > limit else { return [text] }
     var lines: [String] = []
@@ -40,9 +40,9 @@ extension Screen {
   /// A part of a text that is not broken.
   private typealias Piece = (text: String, isContinued: Bool)
 
-  /// A word as a whole; between wide characters, as of Chinese or Japanese, a line may break anywhere.
+  /// Splits a word: between wide characters, such as Chinese or Japanese, a line may break anywhere.
   ///
-  /// A long path stays whole: the terminal breaks it, and gives it out whole when it is copied.
+  /// A long path stays whole: the terminal wraps it, and still copies it whole.
   private static func pieces(of word: String, within limit: Int) -> [Piece] {
     guard TextWidth.of(word) > limit, word.contains(where: { TextWidth.of($0) > 1 }) else { return [(word, false)] }
     var pieces: [Piece] = []
@@ -56,7 +56,7 @@ extension Screen {
     return pieces
   }
 
-  /// Ends a colour at the end of each line, and begins it again on the next one, so that no indent is painted.
+  /// Ends a colour at the end of each line and begins it again on the next, so that no indent is painted.
   private static func repainted(_ lines: [String]) -> [String] {
     var open = ""
     return lines.map { line in

@@ -1,12 +1,12 @@
 @preconcurrency import Glibc
 
-/// The terminal while the live screen is shown: keys without Enter and without echo, and the alternate screen.
+/// The terminal while the live screen is shown: raw keys without echo, on the alternate screen.
 ///
-/// Everything that changes the terminal is here, so that ``leave()`` can undo all of it.
+/// Only this class changes the terminal, so that ``leave()`` can undo every change.
 final class LiveTerminal {
-  /// The settings from before; nil while the live screen is not shown.
+  /// The settings before the live screen; nil while it is not shown.
   private var before: termios?
-  /// The text of the last frame, so that the same one is not sent twice.
+  /// The text of the last frame, so that an equal frame is not sent again.
   private var shown = ""
 
   // The names are those of ECMA-48 and of xterm's private modes.
@@ -16,45 +16,45 @@ final class LiveTerminal {
   private static let eraseLine = "\u{1B}[K"
   private static let eraseBelow = "\u{1B}[J"
 
-  /// Whether keys can be read and a screen can be drawn; a dumb terminal cannot move its cursor.
+  /// Whether the program can read keys and draw; a dumb terminal cannot move its cursor.
   static var isThere: Bool {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && environmentVariable("TERM") != "dumb"
   }
 
-  /// Shows the alternate screen, or draws it anew after another program had the terminal.
+  /// Shows the alternate screen, or redraws it after another program used the terminal.
   func enter() throws(Failure) {
     var settings = termios()
     guard tcgetattr(STDIN_FILENO, &settings) == 0 else { throw Self.refusal() }
     let original = before ?? settings
     settings = original
-    // Ctrl-C and Ctrl-Z stay signals, so that they come even if nobody reads keys.
+    // Ctrl-C and Ctrl-Z stay signals, so that they work even if nobody reads keys.
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
-    // Ctrl-S would stop the screen without a word.
+    // Ctrl-S would stop the screen without a message.
     settings.c_iflag &= ~tcflag_t(IXON)
     withUnsafeMutableBytes(of: &settings.c_cc) { characters in
       characters[Int(VMIN)] = 1
       characters[Int(VTIME)] = 0
     }
     guard tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 else { throw Self.refusal() }
-    // To enter the alternate screen twice would overwrite the place of the cursor on the other one.
+    // Entering the alternate screen twice would overwrite the saved cursor position.
     let isInside = before != nil
     before = original
     shown = ""
     try write(isInside ? Self.home + Self.eraseBelow : Self.enterScreen)
   }
 
-  /// Restores the terminal; does nothing if it is restored.
+  /// Restores the terminal; does nothing if it is already restored.
   func leave() {
     guard var settings = before else { return }
     before = nil
-    // Nothing can be restored on a terminal that is gone, and nobody is left to tell.
+    // A terminal that is gone cannot be restored, and no reader is left for a message.
     do throws(Failure) { try write(Self.leaveScreen) } catch {}
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
   }
 
-  /// Draws the rows from the first line on.
+  /// Draws the rows from the first line.
   func draw(_ rows: [String], on screen: Screen) throws(Failure) {
-    // A line is erased before it is written: behind a full line, erasing would take its last character.
+    // Erase a line before writing it: after a full line, erasing would remove its last character.
     let lines = rows.map { Self.eraseLine + screen.encoded($0) }
     let rest = rows.count < screen.height ?? .max ? "\r\n" + Self.eraseBelow : ""
     let frame = Self.home + lines.joined(separator: "\r\n") + rest
@@ -63,13 +63,13 @@ final class LiveTerminal {
     try write(frame)
   }
 
-  /// Makes the next frame be drawn in any case, on an empty screen.
+  /// Clears the screen, and draws the next frame in any case.
   func clear() throws(Failure) {
     shown = ""
     try write(Self.home + Self.eraseBelow)
   }
 
-  /// The bytes of the keys that were pressed; nil when the terminal is gone.
+  /// Reads the bytes of pressed keys; nil when the terminal is gone.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = Glibc.read(STDIN_FILENO, &bytes, bytes.count)

@@ -1,19 +1,19 @@
 import RefreshAPI
 import Varlink
 
-/// An answer of the daemon, for the live screen.
+/// A reply of the daemon for the live screen.
 enum TopAnswer {
   case event(Wire.WatchEvent)
   case list(ManagerInterface.List.Reply)
   case status(Wire.DaemonStatus)
   case why(Wire.Explanation)
-  /// The effect of an action, in a line.
+  /// The effect of an action, in one line.
   case said(String)
 }
 
-/// A call of the live screen, which goes on while its answers are awaited.
+/// A pending call of the live screen.
 struct TopCall {
-  /// The kind of the call; only one of each is under way.
+  /// The kind of the call; at most one of each kind is pending.
   enum Kind: Hashable {
     case watch, list, status, why, action
   }
@@ -22,10 +22,10 @@ struct TopCall {
   let descriptor: Int32
   private let take: () throws(Failure) -> TopAnswer?
 
-  /// The next answer; nil if none has come yet.
+  /// The next reply; nil if none has arrived.
   func next() throws(Failure) -> TopAnswer? { try take() }
 
-  /// Calls a method on a connection of its own.
+  /// Calls a method on a new connection.
   private init<Method: InterfaceMethod>(
     _ kind: Kind, _ method: Method.Type, _ parameters: Method.Parameters, _ options: SocketOptions,
     more: Bool = false, _ answer: @escaping (Method.Reply) -> TopAnswer
@@ -53,12 +53,12 @@ struct TopCall {
     try TopCall(.why, ManagerInterface.Why.self, .init(app: app), options) { .why($0.why) }
   }
 
-  /// The call of a request that changes something; nil for another one.
+  /// The call for a request that changes something; nil for any other request.
   static func action(_ request: TopRequest, on screen: Screen, _ options: SocketOptions) throws(Failure) -> TopCall? {
     switch request {
     case .quit, .redraw, .why: return nil
     case .run(let app):
-      // The end of the connection ends no refresh, so its first step is enough.
+      // The refresh survives the connection, so the first step is enough.
       return try TopCall(.action, ManagerInterface.Run.self, .init(app: app), options, more: true) {
         .said($0.event.words(about: app))
       }

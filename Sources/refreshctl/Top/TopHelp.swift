@@ -1,4 +1,4 @@
-/// The keys of the live screen, in the words of its help and of its last line.
+/// The keys of the live screen, for its help and its last line.
 enum TopHelp {
   private static let keys: [(keys: String, meaning: String)] = [
     ("↑ ↓ k j", "select the app above, below; PgUp, PgDn, Home, End go further"),
@@ -22,7 +22,7 @@ enum TopHelp {
     return facts.lines(on: screen) + [""] + screen.wrapped(columns)
   }
 
-  /// The keys for the last line; the needed ones are shown on the narrowest terminal.
+  /// The keys for the last line; the narrowest terminal shows the needed ones.
   static func hints(_ top: TopState) -> (needed: [String], others: [String]) {
     if top.isFiltering { return (["Enter keep", "Esc end"], ["↑↓ select"]) }
     let pause = top.pause == nil ? "p pause" : "p resume"

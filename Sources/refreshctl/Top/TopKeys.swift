@@ -4,27 +4,27 @@ enum TopKey: Hashable {
   case character(Character)
 }
 
-/// Turns the bytes of a terminal into keys.
+/// Converts the bytes of a terminal to keys.
 ///
-/// The arrows send several bytes that begin with Escape (ECMA-48), so an Escape alone is known only after a pause: the
-/// caller waits for ``pause`` while ``isUndecided``, then calls ``decide()``.
+/// An arrow key sends several bytes that begin with Escape (ECMA-48), so a single Escape is known only after a pause. The
+/// caller waits for ``pause`` while ``isUndecided``, and then calls ``decide()``.
 struct TopKeys {
   private static let escape: UInt8 = 0x1B
   /// The longest sequence of a key; longer input is no key.
   private static let mostBytes = 16
-  /// Milliseconds in which the rest of a sequence follows its Escape, also on a slow line.
+  /// The time in milliseconds in which the rest of a sequence follows its Escape, even on a slow line.
   static let pause: Int64 = 100
 
   private var pending: [UInt8] = []
 
-  /// Whether the last bytes may be the beginning of a longer key.
+  /// Whether the last bytes may begin a longer key.
   var isUndecided: Bool { !pending.isEmpty }
 
   /// The keys that these bytes complete.
   mutating func keys(in bytes: some Sequence<UInt8>) -> [TopKey] {
     var keys: [TopKey] = []
     for byte in bytes {
-      // A new Escape ends what was not complete.
+      // A new Escape ends an incomplete sequence.
       if byte == Self.escape, isUndecided { keys += decide() }
       pending.append(byte)
       switch Self.match(pending) {
@@ -37,7 +37,7 @@ struct TopKeys {
     return keys
   }
 
-  /// The key of the bytes that nothing has followed: Escape, or none.
+  /// The key of the pending bytes after the pause: Escape, or none.
   mutating func decide() -> [TopKey] {
     defer { pending = [] }
     return pending == [Self.escape] ? [.escape] : []
@@ -60,7 +60,7 @@ struct TopKeys {
     }
   }
 
-  /// A sequence after its Escape: `[A`, `OA`, `[5~`, `[1;2A`.
+  /// Matches a sequence after its Escape: `[A`, `OA`, `[5~`, `[1;2A`.
   private static func sequence(_ bytes: ArraySlice<UInt8>) -> Match {
     guard let kind = bytes.first else { return .incomplete }
     let rest = bytes.dropFirst()
@@ -88,7 +88,7 @@ struct TopKeys {
     }
   }
 
-  /// A character of several bytes in UTF-8.
+  /// Matches a character of several bytes in UTF-8.
   private static func character(_ bytes: [UInt8]) -> Match {
     let length = bytes[0] >= 0xF0 ? 4 : bytes[0] >= 0xE0 ? 3 : 2
     guard (0xC2...0xF4).contains(bytes[0]), bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return .unknown }

@@ -1,7 +1,7 @@
 @preconcurrency import Glibc
 import RefreshAPI
 
-/// Drives the live screen: waits for keys, signals, answers and time, all at once.
+/// Runs the live screen: waits for keys, signals, replies and time together.
 struct TopLoop {
   /// How the live screen ended.
   enum End {
@@ -12,9 +12,9 @@ struct TopLoop {
   // Milliseconds.
   private static let betweenEvents: Int64 = 250
   private static let betweenFrames: Int64 = 1000
-  /// Settings, new files and skipped refreshes are no events of Watch, so the list is asked for without one as well.
+  /// Watch reports no changes of settings, new files or skips, so the list is also requested without an event.
   private static let betweenLists: Int64 = 5000
-  /// A daemon that takes longer to answer is said not to answer.
+  /// After this time without a reply, the screen says that the daemon does not answer.
   private static let patience: Int64 = 3000
 
   private let options: SocketOptions
@@ -24,20 +24,20 @@ struct TopLoop {
   private var keys = TopKeys()
   private var calls: [TopCall]
 
-  /// Whether the list has changed since it was asked for.
+  /// Whether the list has changed since the last request.
   private var isListOld = false
-  /// Whether an action, or the list after it, is not answered yet.
+  /// Whether an action, or the list after it, has no reply yet.
   private var isActing = false
-  /// The actions that were asked for meanwhile, each by its key and the app that was selected.
+  /// The later actions, each with its key and the selected app.
   private var laterActions: [(key: TopKey, app: String?)] = []
-  /// Whether the screen shows less than the state.
+  /// Whether the state has changed since the last frame.
   private var isFrameOld = true
   private var askedAt: Int64 = 0
   private var drawnAt: Int64 = 0
   private var undecidedAt: Int64 = 0
   private var triedAt: Int64 = 0
 
-  /// Connects to the daemon; the terminal is as it was if that fails.
+  /// Connects to the daemon; a failure leaves the terminal unchanged.
   init(_ options: SocketOptions) throws(Failure) {
     self.options = options
     calls = [try TopCall.watch(options)]
@@ -75,13 +75,13 @@ struct TopLoop {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// The descriptors with something to read, after as long a wait as the next frame, question or key allows.
+  /// Waits until the next frame, request or key is due, and returns the readable descriptors.
   private func wait() -> Set<Int32> {
     var set = ([STDIN_FILENO] + signals.all + calls.map(\.descriptor)).map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
     let milliseconds = isFrameOld ? 0 : max(0, (deadlines.min() ?? 0) - Self.now)
-    // An interrupted wait is one without anything to read.
+    // An interrupted wait returns no readable descriptor.
     guard poll(&set, nfds_t(set.count), Int32(milliseconds)) > 0 else { return [] }
     return Set(set.filter { $0.revents != 0 }.map(\.fd))
   }
@@ -101,7 +101,7 @@ struct TopLoop {
 
   private func has(_ kind: TopCall.Kind) -> Bool { calls.contains { $0.kind == kind } }
 
-  /// Does everything that is due.
+  /// Does all due work.
   private mutating func keepTime() throws(Failure) {
     let now = Self.now
     if state.link == .lost {
@@ -136,13 +136,13 @@ struct TopLoop {
       terminal.leave()
       TopSignals.obey(SIGTSTP)
       try terminal.enter()
-    // After SIGSTOP nobody has restored the terminal, and the shell may have changed it.
+    // After SIGSTOP the terminal was not restored, and the shell may have changed it.
     case SIGCONT: try terminal.enter()
     default: try terminal.clear()
     }
   }
 
-  /// Applies keys; true when one of them quits.
+  /// Applies keys; returns true if one of them quits.
   private mutating func press(_ keys: [TopKey]) throws(Failure) -> Bool {
     for key in keys {
       isFrameOld = true
@@ -153,7 +153,7 @@ struct TopLoop {
       case .why(let app): begin { options throws(Failure) in try TopCall.why(app, options) }
       case let request?:
         if isActing {
-          // The same key means the opposite once the action before it is done.
+          // After the earlier action the same key will have the opposite effect.
           laterActions.append((key, state.subject?.id))
           change { $0.say("The last key is not answered yet; this one follows it.", .wait) }
         } else {
@@ -166,7 +166,7 @@ struct TopLoop {
 
   // MARK: The daemon
 
-  /// Makes a call, or says why it cannot be made.
+  /// Starts a call, or shows why it cannot start.
   private mutating func begin(_ call: (SocketOptions) throws(Failure) -> TopCall?) {
     guard state.link != .lost else { return change { $0.say(SocketOptions.lostWords, .bad) } }
     do throws(Failure) {
@@ -183,7 +183,7 @@ struct TopLoop {
     isActing = calls.count > before
   }
 
-  /// Does the next action that was asked for before the last one was answered.
+  /// Starts the next of the later actions.
   private mutating func actLater() {
     while !isActing, !laterActions.isEmpty {
       let (key, app) = laterActions.removeFirst()
@@ -209,7 +209,7 @@ struct TopLoop {
     }
   }
 
-  /// Takes all answers of a call that have come, unless another answer has made the call needless.
+  /// Handles the arrived replies of a call, unless another reply has made it needless.
   private mutating func takeAnswers(of call: TopCall) throws(Failure) {
     guard calls.contains(where: { $0.descriptor == call.descriptor }) else { return }
     do throws(Failure) {
@@ -248,13 +248,13 @@ struct TopLoop {
     case .why(let why): change { $0.show(why) }
     case .said(let text):
       change { $0.say(text) }
-      // The list that is under way may be of the time before.
+      // The pending list may be older than the action.
       calls.removeAll { $0.kind == .list }
       ask(withStatus: true)
     }
   }
 
-  /// Goes on after a failed call.
+  /// Handles a failed call.
   private mutating func fail(_ call: TopCall, _ failure: Failure) throws(Failure) {
     if call.kind == .action { (isActing, laterActions) = (false, []) }
     if failure.status == .noDaemon {
@@ -272,7 +272,7 @@ struct TopLoop {
     }
   }
 
-  /// Waits for the daemon to come back.
+  /// Waits until the daemon is back.
   private mutating func lose() {
     let wasActing = has(.action) || isActing
     (calls, isActing, laterActions, triedAt) = ([], false, [], Self.now)

@@ -6,13 +6,13 @@ struct TopScreen {
   private let width: Int
   private let height: Int
 
-  /// The selected row is marked by a sign too, for terminals without colours.
+  /// The mark of the selected row, for terminals without colours.
   private static let marker = "> "
-  /// The most lines of an answer, and the fewest rows beside which details of the selected app are shown.
+  /// The most lines of a message, and the fewest rows beside which the selected app's details are shown.
   private static let mostLinesOfAMessage = 3
   private static let leastRows = 3
 
-  /// Takes the size of the terminal; one that does not tell its size has 80 columns and 24 lines.
+  /// Uses the size of the terminal; without a size, 80 columns and 24 lines.
   init(_ screen: Screen) {
     width = screen.width ?? 80
     height = screen.height ?? 24
@@ -21,7 +21,7 @@ struct TopScreen {
       isUnicode: screen.isUnicode)
   }
 
-  /// The rows of the page that is shown, from the top of the terminal to its bottom.
+  /// The rows of the shown page, from top to bottom.
   func rows(of top: TopState) -> [String] {
     let bottom = message(top) + [hints(top)]
     let room = max(0, height - bottom.count)
@@ -34,7 +34,7 @@ struct TopScreen {
     return (filled + bottom).suffix(height).map { screen.broken($0, at: width).first ?? "" }
   }
 
-  /// The most lines that the text of a page can be scrolled by.
+  /// The most lines by which the text of a page can scroll.
   func mostScroll(of top: TopState) -> Int {
     let room = height - message(top).count - 1
     return top.page == .list ? 0 : max(0, text(of: top).count - max(1, room))
@@ -59,13 +59,13 @@ struct TopScreen {
     let table = TopTable(top.apps, on: rows)
     var facts = table.facts(of: top.selected, on: screen)
     var above = [summary(top)] + trouble(top)
-    // A low terminal loses the details first, then the summary, at last the titles.
+    // A low terminal drops the details first, then the summary, then the titles.
     if room - above.count - 1 - facts.count < min(Self.leastRows, top.apps.count) + 1 { facts = [] }
     if room - above.count - 1 < 1 { above = [] }
     let titles = room > 1 ? ["  " + table.lines[0]] : []
     let left = max(1, room - above.count - titles.count - (facts.isEmpty ? 0 : facts.count + 1))
     let selected = top.apps.firstIndex { $0.id == top.selection } ?? 0
-    // The selected row stays in the middle as far as there are rows around it.
+    // The selected row stays in the middle if there are enough rows around it.
     let first = max(0, min(selected - left / 2, top.apps.count - left))
     let shown = (first..<min(first + left, top.apps.count)).map { index in
       index == selected
@@ -87,7 +87,7 @@ struct TopScreen {
     return number + count(all.count, "app") + refreshing + others
   }
 
-  /// The connection that is lost, or the pause of all apps.
+  /// The lost connection, or the pause of all apps.
   private func trouble(_ top: TopState) -> [String] {
     let text: (String, Style)? =
       switch top.link {
@@ -118,7 +118,7 @@ struct TopScreen {
     return lines ?? (top.filter.isEmpty || top.page != .list ? [] : [screen.paint(filtered, .faint)])
   }
 
-  /// The keys that do something now, as many as fit; the last ones are the most needed.
+  /// The keys that work now, as many as fit; the last ones are the most important.
   private func hints(_ top: TopState) -> String {
     let all = TopHelp.hints(top)
     var line = ""
@@ -131,7 +131,7 @@ struct TopScreen {
 }
 
 extension Screen {
-  /// A painted line as several that are no wider than a number of columns.
+  /// A painted line, split into lines that fit a number of columns.
   func broken(_ line: String, at columns: Int) -> [String] {
     guard TextWidth.of(line) > columns, columns > 1 else { return [line] }
     var (lines, used, colour, isEscape) = ([""], 0, "", false)

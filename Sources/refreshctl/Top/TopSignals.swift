@@ -1,7 +1,7 @@
 import CLinux
 @preconcurrency import Glibc
 
-/// The signals that the live screen handles in its loop, so that none comes while the terminal is half drawn.
+/// The signals that the live screen handles in its loop, so that none interrupts a half-drawn frame.
 struct TopSignals {
   static let ends: Set<Int32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
@@ -24,7 +24,7 @@ struct TopSignals {
 
   var all: [Int32] { Array(descriptors.keys) }
 
-  /// The signal of a descriptor that is readable, which is then taken; nil for another descriptor.
+  /// Takes the signal of a readable descriptor; nil for any other descriptor.
   func taken(from descriptor: Int32) -> Int32? {
     guard let signal = descriptors[descriptor] else { return nil }
     var information = signalfd_siginfo()
@@ -32,12 +32,12 @@ struct TopSignals {
     return read(descriptor, &information, size) == size ? signal : nil
   }
 
-  /// Does what a signal does to a program that does not handle it: ends this one, or stops it until SIGCONT.
+  /// Applies the default effect of a signal: ends this program, or stops it until SIGCONT.
   static func obey(_ number: Int32) {
     var (set, before) = (sigset_t(), sigset_t())
     sigemptyset(&set)
     sigaddset(&set, number)
-    // A shell that starts it in the background, and nohup(1), leave signals ignored.
+    // nohup(1), or a shell that starts the program in the background, may have set signals to be ignored.
     if ends.contains(number) { signal(number, SIG_DFL) }
     raise(number)
     sigprocmask(SIG_UNBLOCK, &set, &before)

@@ -1,6 +1,6 @@
 import RefreshAPI
 
-/// A call that a key asks for.
+/// A call that a key requests.
 enum TopRequest: Hashable {
   case quit, redraw, pause, resume
   case why(String)
@@ -10,11 +10,11 @@ enum TopRequest: Hashable {
   case signal(String, Wire.LifecycleSignal)
 }
 
-/// Everything that the live screen shows; keys and answers change it.
+/// The state of the live screen, which keys and replies change.
 struct TopState {
   enum Page: Hashable {
     case list, help
-    /// The explanation of an app, as far as it has come.
+    /// The explanation of an app; nil before it arrives.
     case why(String, Wire.Explanation?)
   }
 
@@ -28,25 +28,25 @@ struct TopState {
     let style: Style
   }
 
-  /// The lines that a page key passes over.
+  /// The lines by which a page key scrolls.
   private static let linesOfAPage = 10
 
   var page = Page.list
-  /// The first line of a page that is longer than the screen.
+  /// The first shown line of a page that is longer than the screen.
   var scroll = 0
   private(set) var filter = ""
-  /// Whether keys are written into the filter.
+  /// Whether keys edit the filter.
   private(set) var isFiltering = false
-  /// The answer to the last key that asked for something.
+  /// The reply to the last key that requested something.
   var message: KeyAnswer?
   var link = LinkState.connected
   var pause: Wire.PauseState?
   /// The reply of List; nil before the first.
   private(set) var list: ManagerInterface.List.Reply?
-  /// The app that keys act on.
+  /// The app to which keys apply.
   private(set) var selection: String?
 
-  /// The apps that the filter lets through.
+  /// The apps that match the filter.
   var apps: [Wire.App] {
     let apps = list?.apps ?? []
     guard !filter.isEmpty else { return apps }
@@ -56,7 +56,7 @@ struct TopState {
 
   var selected: Wire.App? { apps.first { $0.id == selection } }
 
-  /// The app that an action is about: that of the page, whatever is selected meanwhile.
+  /// The app of an action: that of the page, or else the selected one.
   var subject: Wire.App? {
     switch page {
     case .list: selected
@@ -65,21 +65,21 @@ struct TopState {
     }
   }
 
-  /// Takes a new list; the selection stays on its app, or on the row where that was.
+  /// Shows a new list; the selection stays on its app, or on the row where the app was.
   mutating func show(_ new: ManagerInterface.List.Reply) {
     let row = apps.firstIndex { $0.id == selection } ?? 0
     list = new
     keepSelection(near: row)
   }
 
-  /// Takes an explanation, if its page is still shown.
+  /// Shows an explanation, if its page is still open.
   mutating func show(_ why: Wire.Explanation) {
     if case .why(why.id, _) = page { page = .why(why.id, why) }
   }
 
   mutating func say(_ text: String, _ style: Style = .plain) { message = KeyAnswer(text: text, style: style) }
 
-  /// Applies a key, and gives what it asks for.
+  /// Applies a key, and returns the request that it makes.
   mutating func press(_ key: TopKey) -> TopRequest? {
     message = nil
     if key == .redraw { return .redraw }
@@ -130,7 +130,7 @@ struct TopState {
     return nil
   }
 
-  /// The action of a key on an app as it is now; a key that does something undoes it the next time.
+  /// The action of a key on an app in its present state; the same key later undoes the action.
   func action(of key: TopKey, on id: String?) -> TopRequest? {
     if key == .character("p") { return pause == nil ? .pause : .resume }
     guard let app = list?.apps.first(where: { $0.id == id }) else { return nil }
@@ -142,7 +142,7 @@ struct TopState {
     }
   }
 
-  /// Applies a key while the filter is written.
+  /// Applies a key to the filter.
   private mutating func write(_ key: TopKey) {
     switch key {
     case .enter: isFiltering = false
@@ -179,6 +179,6 @@ struct TopState {
 }
 
 extension Wire.App {
-  /// Whether the user has disabled it.
+  /// Whether the user has disabled the app.
   var isDisabled: Bool { (holds + (next?.holds ?? [])).contains { $0.name == "disabled" } }
 }

@@ -1,23 +1,23 @@
 import RefreshAPI
 
-/// The apps of the live screen, a line each: columns are left out until the ids fit whole.
+/// The apps of the live screen, a line each; omits columns until the ids fit whole.
 struct TopTable {
-  /// From the widest table to the narrowest; the last result tells the age as well, and most apps are in the background.
+  /// From the widest table to the narrowest: the last result contains the age, and most apps are in the background.
   private static let layouts: [[AppColumn]] = [
     [.app, .phase, .next, .heldBy, .last, .age], [.app, .phase, .next, .heldBy, .last], [.app, .next, .heldBy, .last],
     [.app, .next, .heldBy], [.app, .next], [.app],
   ]
 
-  /// The most columns of holds in the place of the next refresh.
+  /// The most columns of holds that replace the next refresh.
   private static let mostOfHolds = 16
 
-  /// The titles, and behind them a line for each app.
+  /// The titles, followed by a line for each app.
   let lines: [String]
-  /// The same without colours.
+  /// The same lines without colours.
   let plainLines: [String]
-  /// The facts that the table does not show whole.
+  /// The facts that the table omits or cuts.
   private let hidden: [AppColumn]
-  /// The most lines that an id takes on the screen.
+  /// The most lines of an id on the screen.
   private let linesOfID: Int
 
   init(_ apps: [Wire.App], on screen: Screen) {
@@ -29,7 +29,7 @@ struct TopTable {
     var index = whole ?? tables.count - 1
     var table = tables[index]
     if whole == nil || layouts[index] == [.app] {
-      // No other column fits beside the whole ids, so they are cut.
+      // No other column fits beside the whole ids, so cut the ids.
       let next = tables.count - 2
       var cut = tables[next]
       cut.keepsIdentity = false
@@ -39,7 +39,7 @@ struct TopTable {
       lines = table.lines(on: screen)
       plainLines = table.lines(on: screen.withoutColours)
     } else {
-      // So narrow that two ids look alike: the marked one is whole below the table.
+      // The screen is so narrow that two ids look alike, so the selected id is shown whole below the table.
       lines = [AppColumn.app.rawValue] + rows.map { TextWidth.cutMiddle(of: $0.app.text, to: screen.width ?? .max) }
       plainLines = lines
     }
@@ -51,7 +51,7 @@ struct TopTable {
   }
 
   private static func table(_ layout: [AppColumn], _ rows: [AppRow], _ isAnyHeld: Bool) -> Table {
-    // The prose is cut first: the last result, else what is held, else what is next.
+    // Cut the prose first: the last result, else the holds, else the next refresh.
     let prose = layout.firstIndex(of: .last) ?? layout.count - 1
     var table = Table(titles: layout.map(\.rawValue), prose: prose, keepsIdentity: true)
     let tellsHolds = isAnyHeld && !layout.contains(.heldBy)
@@ -61,19 +61,19 @@ struct TopTable {
     return table
   }
 
-  /// The next refresh, or the holds where nothing else is known of it: as many as leave room for the ids.
+  /// The next refresh, or the holds if nothing else is known; as many holds as leave room for the ids.
   private static func nextOrHolds(_ row: AppRow) -> Cell {
     guard row.next.text == "-", !row.heldBy.text.isEmpty else { return row.next }
     return Cell(TextWidth.cutEnd(of: "held: \(row.heldBy.text)", to: mostOfHolds), row.heldBy.style)
   }
 
-  /// The facts of an app that the table does not show whole; as many lines for every app, so that nothing jumps.
+  /// The facts of an app that the table omits or cuts; equally many lines for each app, so that nothing jumps.
   func facts(of app: Wire.App?, on screen: Screen) -> [String] {
     let rest = hidden.filter { $0 != .app }
     guard !hidden.isEmpty, let width = screen.width else { return [] }
     let row = app.map { screen.row($0) }
     let margin = (rest.map { TextWidth.of($0.rawValue) }.max() ?? 0) + 2
-    // An id is never cut here: a person has to be able to read all of it somewhere.
+    // An id is never cut here, because a person must be able to read it somewhere.
     let id = hidden.contains(.app) ? screen.broken(row?.app.text ?? "", at: width) : []
     let blank = hidden.contains(.app) ? Array(repeating: "", count: max(0, linesOfID - id.count)) : []
     let others = rest.map { column in
@@ -91,7 +91,7 @@ extension Screen {
     Screen(width: width, hasColours: false, now: now, calendar: calendar, height: height, isUnicode: isUnicode)
   }
 
-  /// The same screen with a few columns less.
+  /// The same screen with fewer columns.
   func narrower(by columns: Int) -> Screen {
     Screen(
       width: width.map { max(1, $0 - columns) }, hasColours: hasColours, now: now, calendar: calendar, height: height,

@@ -30,7 +30,7 @@ log_dest stderr
 
 class Broker(Program):
     def __init__(self, directory, certificates, more=""):
-        """`more` are further lines of mosquitto.conf(5); options of a listener apply to the one with TLS."""
+        """`more` are further lines of mosquitto.conf(5); options of a listener apply to the TLS listener."""
         directory.mkdir()
         self.port, self.tls_port = free_port(), free_port()
         self.certificates = certificates

@@ -4,9 +4,9 @@ import RefreshStore
 
 @testable import RefreshDaemon
 
-/// The answers and events that programs hear over the daemon's socket, and the promises to them.
+/// The replies and events that programs receive over the daemon's socket, and the promises to the programs.
 final class ClientBook {
-  /// A refresh that a process was told to perform.
+  /// A refresh that the daemon sent to a process.
   private struct Performance {
     let process: Int
     var isCancelled = false
@@ -19,7 +19,7 @@ final class ClientBook {
   private var leases: [Int: AppID] = [:]
   private var performances: [String: Performance] = [:]
   private var accepted: Set<TransferID> = []
-  /// The transfers whose ends each refresh tells.
+  /// The transfers whose ends each refresh reports.
   private var tells: [RefreshID: [TransferID]] = [:]
 
   init(_ world: SimulatedWorld) { self.world = world }
@@ -91,7 +91,7 @@ final class ClientBook {
     }
   }
 
-  /// A worker is told to move a transfer.
+  /// Notes that the daemon gives a transfer to a worker.
   func given(_ id: TransferID, to worker: TaskKey, beside others: [TaskKey]) {
     if !others.isEmpty { fail(.oneWorkerPerTransfer, "\(worker) is given transfer \(id), which \(others) have") }
     if !world.disk.model.knownTransfers.contains(id) {
@@ -99,7 +99,7 @@ final class ClientBook {
     }
   }
 
-  /// A worker's report is answered: it may forget it.
+  /// Notes the reply to a worker's report, after which the worker may forget the transfer.
   func reported(_ id: TransferID, isDone: Bool) {
     guard isDone, let daemon = world.life?.daemon else { return }
     if world.fault == .countsBytesTwice { daemon.core.tally.note(moved: 1_000_000) }
@@ -114,7 +114,7 @@ final class ClientBook {
     tells(launch.input.map { String(decoding: $0, as: UTF8.self) } ?? "", in: launch.key.refresh)
   }
 
-  /// An app is told of the transfers of a session, a line for each.
+  /// Notes that a refresh reports the transfers of a session, a line for each.
   private func tells(_ payload: String, in refresh: RefreshID) {
     let model = world.disk.model
     var ids: [TransferID] = []
@@ -155,7 +155,7 @@ final class ClientBook {
 
   func check(_ daemon: Daemon) {
     let engine = daemon.core.engine
-    // A daemon that stops ends the leases before the programs hear of it.
+    // A stopping daemon ends the leases before the programs notice.
     for app in engine.isStopping ? [] : world.apps.map(\.id) {
       guard let state = engine.state(of: app), let phase = engine.phase(of: app), phase != .loggedOut else { continue }
       let isForeground = state.isForeground || leases.values.contains(app)

@@ -3,7 +3,7 @@ import RefreshEngine
 @testable import RefreshDaemon
 @testable import RefreshStore
 
-/// Mistakes that the daemon's parts, or what stands behind its ports, could make.
+/// Faults that the daemon's parts, or the code behind its ports, could have.
 enum DaemonFault: CaseIterable {
   case performsBeforeSave, forgetsRefusedSave, dropsChangeAfterRefusal, losesAcknowledgedSave, savesNoEnds,
     savesEndsTwice, releasesBeforeSave, promisesEarly, forgetsPromise, losesPushesAtRefusal, losesPushes, startsTwice,
@@ -12,7 +12,7 @@ enum DaemonFault: CaseIterable {
     syncsNothing, losesSyncedSaves, doesNotHearHangUps, tellsAllPerformers, mixesUpOutcomes, forgetsRetries,
     losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice
 
-  /// The promises of which one is to be found broken.
+  /// The promises that catch the fault: one of them must be broken.
   var caughtBy: Set<DaemonPromise> {
     switch self {
     case .performsBeforeSave: [.startIsSavedFirst]
@@ -106,7 +106,7 @@ enum DaemonFault: CaseIterable {
     saving.parts.append(SpoilingPart(last, change))
   }
 
-  /// Has signals performed only while no save is under way.
+  /// Makes the daemon perform signals only while no save is under way.
   private func waitForDisk(_ saving: Saving, _ world: SimulatedWorld) {
     let perform = saving.perform
     saving.perform = { [unowned world] in Self.performLater($0, world, perform) }

@@ -3,7 +3,7 @@ import RefreshStore
 
 @testable import RefreshDaemon
 
-/// The durable requests of users and clients, the answers that they hear, and the promises about both.
+/// The durable requests of users and clients, their answers, and the promises about both.
 final class RequestBook {
   /// The settings of an app that its user changes durably.
   private struct Settings: Equatable {
@@ -72,7 +72,7 @@ final class RequestBook {
     lastRequest += 1
     requests[lastRequest] = Request(app: app, at: world.now, excused: world.excused)
     return { [unowned self, number = lastRequest] isStored in
-      // The answer of a daemon that crashes while it gives it reaches nobody.
+      // A daemon that crashes during the answer reaches nobody with it.
       guard world.life?.isAlive == true else { return }
       world.note("answer \(isStored)")
       guard requests.removeValue(forKey: number) != nil else {

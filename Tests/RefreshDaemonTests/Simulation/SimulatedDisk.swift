@@ -23,7 +23,7 @@ final class SimulatedDisk {
   private var platters: RefreshStore?
   /// The saves that have not reached the platters, each with the file as it should be after it.
   private var unsynced: [(batch: Batch, model: DiskModel)] = []
-  /// The content that a loss of power leaves at least, as it should be.
+  /// The least content after a loss of power, as it should be.
   private(set) var synced = DiskModel()
   private var waiting: [Save] = []
   /// Called when no save waits any more, because the daemon closes the store.
@@ -58,13 +58,13 @@ final class SimulatedDisk {
 
   private var plattersPath: String { "\(path).platters" }
 
-  /// Has all that was saved reach the platters.
+  /// Syncs all saves to the platters.
   private func sync() throws {
     for save in unsynced where world.fault != .losesSyncedSaves { try write(save.batch, into: platters) }
     (unsynced, synced) = ([], model)
   }
 
-  /// The power fails: of what was not synced, the first saves are there, or none.
+  /// Loses the power: of the unsynced saves, the first ones or none remain.
   func losePower() throws {
     (waiting, refused, hasRefused, onRest) = ([], nil, false, nil)
     close()
@@ -92,7 +92,7 @@ final class SimulatedDisk {
     }
   }
 
-  /// Has a disk that hangs go on.
+  /// Makes a hanging disk continue.
   func mend() {
     weather = .prompt
     for save in waiting { world.after(world.saveTime()) { [unowned self] in finish(save.life) } }
@@ -142,7 +142,7 @@ final class SimulatedDisk {
   private func write(_ batch: Batch, into file: RefreshStore?) throws {
     guard let file else { return }
     let problem = file.assumeIsolated { store -> StoreError? in
-      // The simulation has its own platters, so no save waits for those of the machine.
+      // The simulation has its own platters, so no save waits for the real disk.
       do throws(StoreError) { try store.save(batch, durably: false) } catch { return error }
       return nil
     }

@@ -12,14 +12,14 @@ struct SimulatedProcess {
   var deadline: Int64
   let grace: Int64
   let token: String?
-  /// When it ends, if nobody ends it before.
+  /// The time at which the process ends by itself; nil for never.
   var endsAt: Int64?
   var exit: TaskEnd.Exit
-  /// How long it goes on after SIGTERM; nil for one that ignores the signal.
+  /// How long the process continues after SIGTERM; nil if it ignores the signal.
   var endsAfterTerm: Int64?
   var termAt: Int64?
   var killAt: Int64?
-  /// How long nothing could be expected of the daemon before the start and before SIGTERM.
+  /// The time that does not count against the daemon, as it was before the start and before SIGTERM.
   var excusedAtStart: Int64
   var excusedAtTerm: Int64 = 0
   var hasSlept = false
@@ -48,7 +48,7 @@ final class SimulatedLauncher: Launcher {
   var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
   let problem: String? = nil
   private unowned let world: SimulatedWorld
-  /// The tasks of an earlier daemon that this one goes on with.
+  /// The tasks of an earlier daemon that this launcher has adopted.
   private var adopted: Set<TaskKey> = []
 
   init(_ world: SimulatedWorld) { self.world = world }

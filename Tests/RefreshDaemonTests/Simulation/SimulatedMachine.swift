@@ -4,7 +4,7 @@ import Systemd
 
 @testable import RefreshDaemon
 
-/// The machine as its message bus shows it to one life of the daemon: late, at times not at all.
+/// The machine as its message bus reports it to a daemon: late, or not at all.
 final class SimulatedMachine: MachineConditions {
   var onChange: (Observation) -> Void = { _ in }
   var onSleep: (Bool) -> Void = { _ in }
@@ -22,7 +22,7 @@ final class SimulatedMachine: MachineConditions {
     if gone.contains(.network) { onChange(.network(Reading())) }
     if gone.contains(.power) { onChange(.power(Reading())) }
     guard !new.isDisjoint(with: [.network, .power]) else { return }
-    // A source that knows already answers at once: a reload then has a wake in its middle.
+    // A source that already knows answers at once, so that a reload has a wake in its middle.
     if world.chance.happens(30) { return report() }
     world.later(world.chance.duration(.zero ... .seconds(2))) { [unowned self] in report() }
   }

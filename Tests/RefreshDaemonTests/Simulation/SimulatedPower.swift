@@ -2,10 +2,10 @@ import RefreshEngine
 
 @testable import RefreshDaemon
 
-// The machine as it loses its power, sleeps, and is healed, and its configuration.
+// Loss of power, sleep and healing of the machine, and changes of its configuration.
 
 extension SimulatedWorld {
-  /// Cuts the power: what was not synced is gone, and so is every process.
+  /// Cuts the power: unsynced saves and all processes are gone.
   func cutPower() {
     guard let life, life.isAlive else { return }
     note("the power fails")
@@ -13,7 +13,7 @@ extension SimulatedWorld {
     life.crash()
   }
 
-  /// Boots the machine a while after the power has failed; its wall clock may be right a while after that only.
+  /// Boots the machine a while after the loss of power; its wall clock may become right only later.
   func boot(after old: DaemonLife) {
     isPowerLost = false
     do { try disk.losePower() } catch { book.fail(.daemonOpens, "\(error)") }
@@ -35,7 +35,7 @@ extension SimulatedWorld {
     }
   }
 
-  /// Has the machine say that it sleeps, and sleep a moment later.
+  /// Announces a sleep of the machine, and sleeps a moment later.
   func suspend(for span: Duration) {
     guard !isAsleep, let life, life.isAlive else { return }
     isAsleep = true
@@ -56,14 +56,14 @@ extension SimulatedWorld {
     }
   }
 
-  /// Ends all trouble, and has the users of all apps want to be served.
+  /// Ends all trouble, and makes the users of all apps want refreshes.
   func heal() {
     note("healed")
     isHealed = true
     life?.crash(afterCalls: nil)
     disk.mend()
     (network, isOnBattery) = (Network(), false)
-    // The machine may be off yet.
+    // The machine may still be off.
     after(life == nil ? .hours(5) : .minutes(15)) { [unowned self] in
       guard let daemon = life?.daemon else { return book.fail(.daemonOpens, "no daemon after the heal") }
       resume(book.clients.openTransfers)

@@ -3,8 +3,7 @@ import RefreshEngine
 
 @testable import RefreshDaemon
 
-// Programs of the users that speak to the daemon over its socket: some hold a lease, some perform refreshes, some ask for
-// transfers.
+// Programs of users that use the daemon's socket: some hold a lease, some perform refreshes, some request transfers.
 
 extension SimulatedWorld {
   func beginClients() {
@@ -145,7 +144,7 @@ private final class AttachedProcess {
   let number: Int
   let app: AppID
   let client: SimulatedClient
-  /// The tokens of the refreshes that it was told to perform.
+  /// The tokens of the refreshes that the daemon sent to it.
   var tokens: [String: String] = [:]
 
   init(_ number: Int, _ app: AppID, _ client: SimulatedClient) {

@@ -3,7 +3,7 @@ import JSON
 
 @testable import Varlink
 
-/// Looks after each turn which sockets of a life of the daemon are ready.
+/// Checks after each turn which sockets of a daemon are ready.
 final class SimulatedReactor: Reactor {
   final class SocketWatch: Watch {
     let descriptor: Int32
@@ -137,7 +137,7 @@ final class SimulatedClients {
     return isAny
   }
 
-  /// The daemon is gone: nobody reads what it has sent last.
+  /// Closes the connections to a daemon that is gone, without reading its last messages.
   func loseDaemon() {
     let lost = clients
     clients = []

@@ -14,7 +14,7 @@ extension SimulatedWorld {
       world.disk.weather = world.chance.pick([.prompt, .prompt, .slow, .full, .full, .hanging])
       world.note("the disk is \(world.disk.weather)")
       guard world.disk.weather == .hanging else { return }
-      // The disk answers at last, or the administrator ends the daemon and mends the disk.
+      // The disk answers at last, or the administrator ends the daemon and repairs the disk.
       world.after(world.chance.duration(.seconds(1) ... .hours(1))) { [unowned world] in
         guard !world.isHealed else { return }
         world.disk.mend()
@@ -90,7 +90,7 @@ extension SimulatedWorld {
 
   // MARK: - Durable requests
 
-  /// Has the user change a setting of an app, as the call does: a change that cannot be stored is taken back.
+  /// Changes a setting of an app, as the user's call does; a change that cannot be stored is undone.
   private func wish(_ app: AppID) {
     guard let daemon = life?.daemon, !book.requests.isAsking(app) else { return }
     let state = daemon.core.engine.state(of: app) ?? AppState()

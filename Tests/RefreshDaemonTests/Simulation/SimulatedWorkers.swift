@@ -5,7 +5,7 @@ import RefreshEngine
 
 /// The worker processes that move files, which fail, stall, are killed and ignore signals.
 final class SimulatedWorkers {
-  /// A worker process and what it has.
+  /// A worker process and its transfers.
   fileprivate final class Worker {
     let key: TaskKey
     let token: String
@@ -24,7 +24,7 @@ final class SimulatedWorkers {
   /// The ids of all workers that were ever started, which are no refreshes.
   private(set) var ids: Set<RefreshID> = []
   private var workers: [TaskKey: Worker] = [:]
-  /// The bytes of each file that are there, and those that outlive a loss of power.
+  /// The present bytes of each file, and the bytes that survive a loss of power.
   private var files: [String: Int64] = [:]
   private var synced: [String: Int64] = [:]
   /// How many bytes were moved since the daemon started.
@@ -174,7 +174,7 @@ final class SimulatedWorkers {
   private func tell(_ worker: Worker, _ id: Int64, _ members: String, isDone: Bool = false) {
     let text = "{\"token\":\"\(worker.token)\",\"reports\":[{\"id\":\(id),\(members)}]}"
     worker.unsent.append((text, id, isDone))
-    // A worker that repeats itself changes nothing.
+    // A repeated report of a worker changes nothing.
     if isDone, !world.isHealed, world.dice.happens(5) { worker.unsent.append((text, id, isDone)) }
     sendNext(worker)
   }

@@ -19,7 +19,7 @@ final class SimulatedWorld {
   /// Whether tasks go on when the daemon is gone, as the units of a service manager do.
   let outlives: Bool
   var chance: Chance
-  /// The chance of clients, workers and power, so that it leaves all else where it was.
+  /// A second generator for clients, workers and power, so that older seeds keep their traces.
   var dice: Chance
   var now: Int64 = 86_400_000_000
   /// The number of this boot of the machine, and when it began.
@@ -36,7 +36,7 @@ final class SimulatedWorld {
   /// Since when the daemon knows that there is no network.
   var offlineSince: (at: Int64, excused: Int64)?
   var isHealed = false
-  /// For how long in all nothing could be expected of the daemon: it was away or asleep.
+  /// The total time that does not count against the daemon, because it was absent or asleep.
   var excused: Int64 = 0
   private(set) var trace: [String] = []
   private(set) lazy var book = SimulationBook(self)
@@ -113,7 +113,7 @@ final class SimulatedWorld {
     if book.violation == nil { advance(to: end) }
   }
 
-  /// Has programs and daemon read what was sent, until nothing is left to read.
+  /// Lets programs and daemon read until nothing is left to read.
   private func speak() {
     guard let life else { return }
     let isAlive = { life.isAlive && !life.scheduler.hasExited }
@@ -126,7 +126,7 @@ final class SimulatedWorld {
     now = instant
   }
 
-  /// Has the world do something later; sleep of the machine puts it off.
+  /// Schedules work in the world; sleep of the machine delays it.
   func after(_ span: Duration, _ work: @escaping () -> Void) {
     let at = now + max(0, span.inMicroseconds)
     var (low, high) = (0, agenda.count)
@@ -137,13 +137,13 @@ final class SimulatedWorld {
     agenda.insert((at, work), at: low)
   }
 
-  /// Has this life of the daemon, and no later one, hear of something later.
+  /// Schedules a call of this daemon, and of no later daemon.
   func later(_ span: Duration, _ work: @escaping () -> Void) {
     guard let life else { return }
     after(span) { [unowned self, number = life.number] in deliver(to: number, work) }
   }
 
-  /// Calls a life of the daemon, unless it is over.
+  /// Calls a daemon, unless it has ended.
   func deliver(to number: Int, _ work: () -> Void) {
     guard let life, life.isAlive, life.number == number else { return }
     work()
@@ -208,7 +208,7 @@ final class SimulatedWorld {
     }
   }
 
-  /// Takes a daemon away that has crashed or ended, and expects the next.
+  /// Removes a daemon that has crashed or ended, and schedules the next.
   private func bury(_ old: DaemonLife) {
     note(old.isAlive ? "daemon has ended" : "daemon has crashed")
     if old.isAlive { book.ended() }

@@ -3,7 +3,7 @@ import RefreshStore
 
 @testable import RefreshDaemon
 
-/// All that a bystander sees of a daemon, and the first promise that it breaks.
+/// The observations of a daemon from outside, and the first promise that it breaks.
 final class SimulationBook {
   private(set) var violation: (promise: DaemonPromise, text: String)?
   private unowned let world: SimulatedWorld
@@ -11,7 +11,7 @@ final class SimulationBook {
   private var refusedStarts: Set<RefreshID> = []
   private var idOfPayload: [String: PushID] = [:]
   private var mergeable: Set<PushID> = []
-  /// The push that each refresh tells.
+  /// The push that each refresh reports.
   private var tells: [RefreshID: PushID] = [:]
   private var begun: Set<RefreshID> = []
   private(set) lazy var requests = RequestBook(world)
@@ -194,7 +194,7 @@ final class SimulationBook {
     }
   }
 
-  /// How much later than an instant it is, without the time in which nothing could be expected of the daemon.
+  /// The delay since an instant, without the time that does not count against the daemon.
   func late(since instant: Int64, _ excused: Int64) -> Int64 {
     world.now - instant - (world.excused - excused)
   }

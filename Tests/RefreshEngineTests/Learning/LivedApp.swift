@@ -54,7 +54,7 @@ struct LivedApp {
     handle(.signalled(id, .background))
   }
 
-  /// Lives through days on each of which the app is opened at noon, so many minutes early or late at most.
+  /// Passes days with an opening at noon each day, at most `spread` minutes early or late.
   mutating func openAtNoon(days: Int, spread: Double = 4) {
     let today = Int(now / LocalTime.minutesOfDay)
     for day in today..<(today + days) {

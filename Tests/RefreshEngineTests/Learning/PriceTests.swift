@@ -9,7 +9,7 @@ import Testing
     var device = Learnings(budget: Budget(profile: .balanced))
     var apps: [Spending] = []
 
-    /// Passes days on each of which the apps want so many refreshes; twice the price halves them by the square root.
+    /// Passes days on which each app wants these refreshes; twice the price divides them by the square root of two.
     mutating func pass(days: Int, wanted: [Double]) -> [Double] {
       apps += Array(repeating: Spending(), count: wanted.count - apps.count)
       for _ in 0..<days {

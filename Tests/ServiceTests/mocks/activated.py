@@ -1,4 +1,4 @@
-"""An app that the session bus starts: `org.freedesktop.Application` of org.example.Bus, until it is told to quit."""
+"""An app that the session bus starts: `org.freedesktop.Application` of org.example.Bus, until a call makes it quit."""
 
 import dbus
 import dbus.mainloop.glib
@@ -11,7 +11,7 @@ NAME = "org.example.Bus"
 class Application(dbus.service.Object):
     @dbus.service.method("org.freedesktop.Application", in_signature="a{sv}")
     def Activate(self, data):
-        """Shows the app's window, of which there is none."""
+        """Would show the app's window; it has none."""
 
     @dbus.service.method("org.example.App")
     def Quit(self):

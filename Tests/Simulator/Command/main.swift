@@ -1,8 +1,8 @@
 import Glibc
 import Simulator
 
-// simulate [--seed N] [--seeds N] [--days D] [--trace]: plays seeds and prints, a line each, the hash of the trace and
-// what happened. Exit 0: all promises held; 1: one was broken; 64: not understood.
+// `simulate [--seed N] [--seeds N] [--days D] [--trace]` plays seeds and prints the trace's hash and a summary, a line a
+// seed. Exit 0: all promises held; 1: one was broken; 64: wrong usage.
 
 /// The number after an option; `fallback` if the option is not there, nil if it is no number.
 func number(after option: String, _ fallback: UInt64) -> UInt64? {

@@ -21,7 +21,7 @@ class Cable:
     NAME = f"refreshd{os.getpid()}"
 
     def __init__(self):
-        # A network for measurements (RFC 2544), which reaches nobody; another one for each process of tests.
+        # A network for measurements (RFC 2544), which reaches nobody; each process of tests has its own.
         network, host = f"198.18.{os.getpid() % 256}", 4 * (os.getpid() // 256 % 63)
         self.near_address, self.far_address = f"{network}.{host + 1}", f"{network}.{host + 2}"
         self.near, self.far = f"rn{os.getpid()}", f"rf{os.getpid()}"

@@ -65,7 +65,7 @@ class Couch:
         self.request("POST", f"{name_of(database)}/_bulk_docs", {"docs": docs})
 
     def guard(self, database):
-        """Has a database refuse each document with a member `forbid`."""
+        """Makes a database refuse each document with a member `forbid`."""
         self.request("PUT", f"{name_of(database)}/_design/v", {"validate_doc_update": GUARD})
 
     def ids(self, database):
@@ -119,7 +119,7 @@ class StandIn(Couch):
         super().__init__(f"http://127.0.0.1:{self.server.server_port}", f"{USER}:{PASSWORD}")
 
     def answers(self, path, status, body, kind="application/json", **fields):
-        """Has a path be answered so, whatever is asked. A body that is cut has a declared length of one byte more."""
+        """Sets the answer of a path to any request. A cut body declares one byte more than it has."""
         self.fixed[path] = (status, [("Content-Type", kind), *fields.items()], body)
 
     def is_silent(self, path):

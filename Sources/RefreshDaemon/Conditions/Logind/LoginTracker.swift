@@ -87,7 +87,7 @@ final class LoginTracker {
 
   /// Asks whether a user lingers: whether the user's services run without a session (`loginctl enable-linger`).
   ///
-  /// A user whom logind does not know does not linger. Without a reply of logind, `answer` is not called.
+  /// A user unknown to logind does not linger. Without a reply of logind, `answer` is not called.
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {
     lingering[user] = bus.call(Logind.call("ListUsers")) { [unowned self] users in
       guard case .success(let values) = users else { return }

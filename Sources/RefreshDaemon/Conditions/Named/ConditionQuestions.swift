@@ -6,20 +6,20 @@ import Systemd
 
 /// The commands that answer conditions of apps' own: `when` of the app's file, and refresh-worker for `reachable`.
 ///
-/// Each runs as the app's owner and is bounded in time. An app has one at a time, and the apps of one user have few; the
-/// others wait for their turn (``CommandTurns``). Each question that the engine asks is answered once.
+/// Each runs as the app's owner, and is bounded in time. An app has one at a time, and a user a few; the others queue
+/// (``CommandTurns``). Each question of the engine gets one answer.
 final class ConditionQuestions {
-  /// How long a command may take before it is asked to end; its answer is no then.
+  /// How long a command may take before SIGTERM; then its answer is no.
   private static let deadline = Duration.seconds(10)
-  /// The answer of a command that has taken too long.
+  /// The answer of a command that took too long.
   private static let late = "no answer within \(deadline.components.seconds) s"
   /// The answer while the app's command outlives SIGKILL.
   private static let stuck = "the process of an earlier question does not end, and waits in the kernel"
   /// How long refresh-worker waits for a connection.
   private static let patience = Duration.seconds(5)
-  /// How many commands of the apps of one user run at once.
+  /// How many commands of one user's apps run at once.
   private static let mostOfUser = 4
-  /// The most characters of a line that a command printed, in an answer.
+  /// The most characters of a printed line in an answer.
   private static let longestText = 200
 
   private unowned let core: DaemonCore
@@ -34,7 +34,7 @@ final class ConditionQuestions {
     turns.onRefused = { [unowned self] in answer($0.launch.key.refresh, $0.launch.app, $0.purpose, no: $1) }
     turns.onLate = { [unowned self] in answer($0.refresh, $1.app, $1.purpose, no: Self.late) }
     turns.onEnd = { [unowned self] key, ended, end in
-      // A command that took too long has been answered for already.
+      // The engine has the answer of a late command already.
       if !ended.isLate {
         self.core.handle(.answered(ended.app, key.refresh, ended.purpose, Self.state(end, ended.lastLine)))
       }
@@ -45,9 +45,9 @@ final class ConditionQuestions {
     }
   }
 
-  /// Whether no command is left, apart from those that no signal ends.
+  /// Whether no command is left, except commands that outlived SIGKILL.
   var isEmpty: Bool { turns.isEmpty }
-  /// Called when a command counts no more, because no signal ends it; set once.
+  /// Called when a command is given up, because SIGKILL does not end it; set once.
   var onGivenUp: () -> Void = {}
 
   /// Asks the command of a condition; the answer is an event.
@@ -57,7 +57,7 @@ final class ConditionQuestions {
       return
     }
     if turns.isStuck(app.id) { return answer(id, app.id, constraint, no: Self.stuck) }
-    // The engine takes no answer any more to an earlier question about the same.
+    // The engine no longer takes an answer to an earlier question about the same.
     turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == constraint }
     _ = turns.add(constraint, launch)
   }
@@ -85,7 +85,7 @@ final class ConditionQuestions {
       changedPath: nil)
   }
 
-  /// The server to reach, as refresh-worker reads it.
+  /// The server to reach, as the order that refresh-worker reads.
   private func order(_ app: AppConfiguration) -> [UInt8]? {
     guard let server = app.policy.constraints.reachable, let end = server.lastIndex(of: ":"),
       let port = Int(server[end...].dropFirst())
@@ -100,8 +100,7 @@ final class ConditionQuestions {
     }
   }
 
-  /// Whether the engine waits for the answer still: the app may have been disabled, paused or refreshed meanwhile, or have
-  /// left the configuration.
+  /// Whether the engine still waits for the answer: the app may have been disabled, paused, refreshed or removed meanwhile.
   private func isStillAsked(_ question: CommandTurns<Constraint>.QueuedCommand) -> Bool {
     let (id, app) = (question.launch.key.refresh, question.launch.app)
     if core.engine.isAsked(id, question.purpose, of: app, at: core.now) { return true }
@@ -109,14 +108,14 @@ final class ConditionQuestions {
     return false
   }
 
-  /// Answers the questions that wait behind a command of their app that no signal ends.
+  /// Answers the questions that queue behind a stuck command of their app.
   private func refuseWaiting(behind stuck: CommandTurns<Constraint>.Running) {
     for behind in turns.removeWaiting(of: stuck.owner, { $0.launch.app == stuck.app }) {
       answer(behind.launch.key.refresh, stuck.app, behind.purpose, no: Self.stuck)
     }
   }
 
-  /// Takes a line that a command printed, for its answer; false if the task is no question.
+  /// Keeps a line that a command printed, for its answer; false if the task is no question.
   func receive(_ line: String, of key: TaskKey) -> Bool {
     turns.receive(String(line.prefix(Self.longestText)), of: key) != nil
   }

@@ -2,10 +2,10 @@ import Glibc
 import RefreshEngine
 import Systemd
 
-/// The file systems that are mounted, by the kernel's table (proc_pid_mountinfo(5)).
+/// The mounted file systems, from the kernel's table (proc_pid_mountinfo(5)).
 ///
-/// The kernel has an event for each change of the table; nothing is polled. No file system is touched, so that one that does
-/// not answer delays nobody.
+/// The kernel sends an event for each change of the table; nothing is polled. No file system is read, so that a silent file
+/// system delays nobody.
 final class MountTable: NamedFactSource {
   /// How long changes are gathered before the table is read again, in microseconds: containers mount dozens in a moment.
   private static let pause: Int64 = 100_000
@@ -47,7 +47,7 @@ final class MountTable: NamedFactSource {
     source = try loop.watchUrgent(descriptor) { [unowned self] in changed() }
   }
 
-  /// The kernel keeps the change after the next for the descriptor, so that nothing is missed in the pause.
+  /// The kernel keeps a further change pending on the descriptor, so that the pause misses nothing.
   private func changed() {
     source?.cancel()
     source = nil
@@ -72,8 +72,7 @@ final class MountTable: NamedFactSource {
 
   /// The folders on which a file system is mounted.
   ///
-  /// Not an automount point whose file system is not there yet. Not a mount that shows nothing but what lies there anyway, as a
-  /// service's sandbox makes them of `/home` and others.
+  /// Skips automount points not yet mounted, and bind mounts of the same files, as in a service's sandbox.
   static func points(_ table: String) -> Set<String> {
     var mounts: [Substring: Mount] = [:]
     let lines = table.utf8.split(separator: UInt8(ascii: "\n")).compactMap(Mount.init)
@@ -87,7 +86,7 @@ final class MountTable: NamedFactSource {
     let parent: Substring
     /// The number of the file system's device.
     let device: Substring
-    /// The folder of the file system that is shown.
+    /// The folder of the file system that the mount shows.
     let root: String
     let point: String
     let type: Substring
@@ -100,7 +99,7 @@ final class MountTable: NamedFactSource {
       (root, point) = (MountPoints.unescaped(fields[3]), MountPoints.unescaped(fields[4]))
     }
 
-    /// Whether it shows the same folder of the same file system as the mount below it does there.
+    /// Whether it shows the same folder of the same file system as the mount below it.
     func isView(of parent: Mount?) -> Bool {
       guard let parent, parent.device == device, point.hasPrefix(parent.point) else { return false }
       let rest = point.dropFirst(parent.point.utf8.count).drop { $0 == "/" }

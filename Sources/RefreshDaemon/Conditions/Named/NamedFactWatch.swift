@@ -3,19 +3,19 @@ import Systemd
 
 /// A source of facts that apps' files name, such as the kernel's table of mounts.
 protocol NamedFactSource: AnyObject {
-  /// The name of the source for a person.
+  /// The name of the source, for people.
   var name: String { get }
   /// Called after every change that the source sees.
   var onChange: () -> Void { get set }
-  /// Why it may not see every change, in one sentence; nil when all is well.
+  /// Why the source may miss changes, in one sentence; nil when all is well.
   var problem: String? { get }
-  /// The state of a fact by its name; nil when the source does not know it.
+  /// The state of a fact by its name; nil if the source does not know it.
   func state(of name: String) -> FactState?
 }
 
 /// Watches the facts of one constraint that apps' files name, and reports each change once.
 ///
-/// The source is open only while an app asks for a fact of it.
+/// The source is open only while an app asks for one of its facts.
 final class NamedFactWatch {
   /// A constraint whose facts are watched, and how its source is opened.
   struct Kind: Sendable {
@@ -47,7 +47,7 @@ final class NamedFactWatch {
     (self.kind, self.loop, self.settings, self.report) = (kind, loop, settings, report)
   }
 
-  /// Watches those of the facts that are of this kind, and no others.
+  /// Watches the facts of this kind, and no others.
   func watch(_ facts: Set<NamedFact>) {
     let wanted = facts.filter { $0.constraint == kind.constraint }
     for fact in reported.keys.sorted() where !wanted.contains(fact) {
@@ -57,11 +57,11 @@ final class NamedFactWatch {
     guard !wanted.isEmpty else { return (source, trouble) = (nil, nil) }
     let wasClosed = source == nil
     if wasClosed { open() }
-    // A source that could not be opened before answers now about what was reported as unknown.
+    // A source that could not be opened before may now know facts that were reported as unknown.
     for fact in wanted.sorted() where wasClosed || reported[fact] == nil { look(at: fact) }
   }
 
-  /// The source and its state; nil while no app asks for a fact of it.
+  /// The source and its state; nil while no app asks for one of its facts.
   var status: SourceStatus? {
     guard source != nil || trouble != nil else { return nil }
     return SourceStatus(

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Systemd
 
-/// The USB devices that are plugged in, by the kernel (Documentation/ABI/stable/sysfs-bus-usb).
+/// The USB devices that are plugged in, from the kernel (Documentation/ABI/stable/sysfs-bus-usb).
 ///
 /// Reads the files at the start and after each event of udev(7); nothing is polled.
 final class USBDevices: NamedFactSource {
@@ -47,7 +47,7 @@ final class USBDevices: NamedFactSource {
     devices = []
     for device in SmallFiles.names(in: name) {
       func text(_ attribute: String) -> String? { SmallFiles.text(of: "\(name)/\(device)/\(attribute)") }
-      // An interface of a device has neither.
+      // The directory of an interface has neither file.
       guard let vendor = text("idVendor"), let product = text("idProduct") else { continue }
       devices.insert("usb:\(vendor):\(product)".lowercased())
     }

@@ -4,15 +4,15 @@ import RefreshEngine
 
 /// The processes of refreshes that a crashed daemon left behind, found by their environment.
 struct LeftProcesses {
-  /// The daemon's socket, as in `REFRESH_SOCKET` of its tasks; the tasks of other daemons have another one.
+  /// The daemon's socket, as in `REFRESH_SOCKET` of its tasks; other daemons have other sockets.
   let socket: String
-  /// The refreshes that have no recorded end.
+  /// The refreshes without a recorded end.
   let refreshes: Set<RefreshID>
 
   /// Kills the processes, and waits for their ends until the bound.
   ///
-  /// Searches until it finds none, because a process may fork before it is killed. Gives the pidfds of those that have
-  /// not ended; the caller closes them.
+  /// Searches until it finds none, because a process may fork before it is killed. Returns the pidfds of processes that
+  /// have not ended; the caller closes them.
   @discardableResult
   func kill(until bound: WaitBound) -> [pid_t: Int32] {
     guard !refreshes.isEmpty else { return [:] }
@@ -25,7 +25,7 @@ struct LeftProcesses {
     return [:]
   }
 
-  /// The refresh that a process belongs to by its environment; nil for one that hides it.
+  /// The refresh in a process's environment; nil if the process hides its environment or has another.
   func refresh(of process: pid_t) -> RefreshID? {
     let environment = Processes.environment(of: process)
     return refreshes.first { environment.contains("REFRESH_ID=\($0)") }

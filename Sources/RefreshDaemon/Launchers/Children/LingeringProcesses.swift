@@ -5,7 +5,7 @@ import Systemd
 final class LingeringProcesses {
   private var sources: [pid_t: (descriptor: Int32, source: IOSource)] = [:]
 
-  /// Watches processes, given with their pidfds, which it closes.
+  /// Watches processes by their pidfds, and closes the pidfds.
   ///
   /// Throws when the loop cannot watch them.
   init(_ found: [pid_t: Int32], on loop: EventLoop, whenGone: @escaping () -> Void) throws(SystemdError) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reaches every process of a task, also processes that left its session and process group.
+/// Reaches every process of a task, also a process that left its session and process group.
 ///
 /// ``CgroupTrees`` is used if the daemon's cgroup is delegated, ``SubreaperTrees`` otherwise.
 protocol ProcessTrees: AnyObject {
@@ -15,7 +15,7 @@ protocol ProcessTrees: AnyObject {
   /// Sends a signal to every process of a task.
   func send(_ signal: Int32, to key: TaskKey)
 
-  /// The processes of a task that are known, without the main one.
+  /// The known processes of a task, without the main process.
   func processes(of key: TaskKey) -> [pid_t]
 
   /// Kills the remaining processes of a task whose main process has ended but is not reaped yet.
@@ -29,7 +29,7 @@ protocol ProcessTrees: AnyObject {
 
   /// Kills the processes that a previous daemon left behind, and waits for their ends until the bound.
   ///
-  /// Only processes that ``LeftProcesses`` cannot find.
+  /// Handles only processes that ``LeftProcesses`` cannot find.
   func clean(until bound: WaitBound)
 }
 

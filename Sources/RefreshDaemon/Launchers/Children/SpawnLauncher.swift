@@ -25,7 +25,7 @@ final class SpawnLauncher: Launcher {
   /// The tasks of a previous daemon whose processes no signal ends.
   private var lingering: [TaskKey: LingeringProcesses] = [:]
   private var failedStarts: FailedStarts?
-  /// The units of a previous daemon that used a service manager.
+  /// The units of a previous daemon with a service manager.
   private let left: LeftUnits?
 
   /// Makes the launcher; `socket` is the value of `REFRESH_SOCKET` of its tasks.
@@ -98,7 +98,7 @@ final class SpawnLauncher: Launcher {
   }
 
   func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
-    // The service manager kept these for a daemon that used units; the configuration has changed since.
+    // The service manager kept these for a daemon with units; the configuration has changed since.
     for descriptor in stored {
       close(descriptor.descriptor)
       Notify.unstore(descriptor.name)
@@ -119,7 +119,7 @@ final class SpawnLauncher: Launcher {
     return found
   }
 
-  /// Watches processes that did not end after SIGKILL: they are their task's until they end.
+  /// Watches processes that did not end after SIGKILL; they belong to their task until they end.
   private func linger(_ processes: [pid_t: Int32], of key: TaskKey) -> Bool {
     do throws(SystemdError) {
       lingering[key] = try LingeringProcesses(processes, on: loop) { [unowned self] in
@@ -203,7 +203,7 @@ final class SpawnLauncher: Launcher {
       // A stopped process handles SIGTERM only after SIGCONT.
       if signal == SIGTERM { trees.send(SIGCONT, to: key) }
     case .comparing(let end) where signal == SIGKILL:
-      // A disk that does not answer must not delay the end.
+      // A silent disk must not delay the end.
       report(key, end)
     case .clearing, .comparing, .failing:
       break

@@ -3,7 +3,7 @@ import Glibc
 
 /// A started process and its descriptors.
 struct ChildProcess {
-  /// The process id, which is also that of its session and process group.
+  /// The id of the process, its session and its process group.
   let id: pid_t
   /// The pidfd, readable when the process has ended; the receiver closes it.
   let descriptor: Int32

@@ -37,9 +37,9 @@ struct Fingerprint: Hashable, Sendable {
 enum PathLook: Hashable, Sendable {
   /// The state of the path.
   case seen(Fingerprint)
-  /// Nobody knows; why, to follow "cannot tell whether PATH changed:".
+  /// The state is unknown; the reason, to follow "cannot tell whether PATH changed:".
   case unknown(String)
 
-  /// The fingerprint; nil if nobody knows it.
+  /// The fingerprint; nil if it is unknown.
   var fingerprint: Fingerprint? { if case .seen(let fingerprint) = self { fingerprint } else { nil } }
 }

@@ -11,7 +11,7 @@ final class FingerprintReader {
 
   /// Makes a reader that answers on the loop.
   ///
-  /// - Parameter look: how to look at a path; a test gives a look that hangs.
+  /// - Parameter look: looks at a path; a test gives a look that hangs.
   init(
     on loop: EventLoop,
     look: @escaping @Sendable (String, Owner, TreeWalk.WalkBounds) -> PathLook = { path, owner, bounds in
@@ -22,12 +22,12 @@ final class FingerprintReader {
     looks = try OwnersLooks(on: loop) { .unknown($0) }
   }
 
-  /// The paths that do not answer, each in a few words.
+  /// The silent paths, each in a few words.
   var overdue: [String] { looks.overdue }
 
   /// Takes the fingerprint of a path as its owner sees it, and calls `receive` with it in a later turn of the loop.
   ///
-  /// - Parameter bound: when the answer comes at the latest; never longer than ``longest``.
+  /// - Parameter bound: the longest time until the answer; never longer than ``longest``.
   func look(at path: String, as owner: Owner, within bound: Duration, receive: @escaping (PathLook) -> Void) {
     looks.look(at: path, as: owner, within: bound, by: { [look] in look(path, owner, $0) }, receive: receive)
   }

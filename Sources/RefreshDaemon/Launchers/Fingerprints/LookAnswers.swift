@@ -15,13 +15,13 @@ final class LookAnswers<Look: Sendable>: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Hands over the answer to the look of a number; from any thread.
+  /// Passes on the answer to the look with a number; any thread may call this.
   func add(_ number: UInt64, _ look: Look) {
     waiting.withLock { $0.append((number, look)) }
     eventfd_write(descriptor, 1)
   }
 
-  /// Takes all answers that wait.
+  /// Takes all waiting answers.
   func drain() -> [(number: UInt64, look: Look)] {
     var count: eventfd_t = 0
     eventfd_read(descriptor, &count)

@@ -4,21 +4,21 @@ import RefreshEngine
 import Systemd
 import Threads
 
-/// Has paths looked at on threads, one at a time for each user, and answers on the loop within a bound.
+/// Looks at paths on threads, one at a time for each user, and answers on the loop within a bound.
 ///
-/// A look that is overdue is answered as unknown, and its thread is given up: only the same user's next looks notice,
-/// when too many of that user's threads hang.
+/// An overdue look is answered as unknown, and its thread is given up. When too many threads of a user hang, only that
+/// user's next looks notice.
 final class OwnersLooks<Look: Sendable> {
   typealias Work = @Sendable (TreeWalk.WalkBounds) -> Look
 
   /// The longest time that a look may take.
   static var longest: Duration { .seconds(10) }
-  /// The users whose paths are looked at side by side; others wait for their turn.
+  /// How many users' paths are looked at side by side; other users queue.
   private static var mostLanes: Int { 16 }
-  /// The hanging threads of one user, and of all, from which on no further one is started.
+  /// How many threads of one user, or of all users, may hang before no further thread starts.
   private static var mostGivenUp: (ofUser: Int, ofAll: Int) { (2, 32) }
 
-  /// Address space of a thread's stack; a walk needs a tenth of it.
+  /// The address space of a thread's stack; a walk needs a tenth of it.
   private static var stackBytes: Int { 256 * 1024 }
 
   private struct Question {
@@ -30,13 +30,13 @@ final class OwnersLooks<Look: Sendable> {
     let work: Work
     let receive: (Look) -> Void
 
-    /// How much later than its bound a walk may say itself that its time is up.
+    /// How long after its bound a walk may itself report that its time is up.
     static var slack: Int64 { 100_000 }
 
     func isOverdue(at now: Int64) -> Bool { end + Self.slack <= now }
   }
 
-  /// The questions of one user: the first is being looked at if the lane is open.
+  /// The questions of one user; an open lane looks at the first.
   private struct Lane {
     var questions: [Question] = []
     var isOpen = false
@@ -51,9 +51,9 @@ final class OwnersLooks<Look: Sendable> {
   /// The looks whose threads were given up and still hang.
   private var givenUp: [UInt64: Question] = [:]
 
-  /// Has looks answered on the loop.
+  /// Makes looks that answer on the loop.
   ///
-  /// - Parameter unknown: the answer of a look that has none, with the reason.
+  /// - Parameter unknown: the answer for a look without one, with the reason.
   init(on loop: EventLoop, unknown: @escaping (String) -> Look) throws {
     self.unknown = unknown
     answers = try LookAnswers()
@@ -66,16 +66,16 @@ final class OwnersLooks<Look: Sendable> {
     timer?.cancel()
   }
 
-  /// The paths that do not answer, each in a few words.
+  /// The silent paths, each in a few words.
   var overdue: [String] {
     givenUp.values.sorted { $0.number < $1.number }.map { "\($0.path) of \($0.owner.name) does not answer" }
   }
 
-  /// Has a path looked at for its owner, and calls `receive` with the answer in a later turn of the loop.
+  /// Looks at a path for its owner, and calls `receive` with the answer in a later turn of the loop.
   ///
   /// - Parameters:
-  ///   - bound: when the answer comes at the latest; never longer than ``longest``.
-  ///   - work: looks at the path, on a thread; not called if there is none in time.
+  ///   - bound: the longest time until the answer; never longer than ``longest``.
+  ///   - work: looks at the path, on a thread; not called if no thread is free in time.
   func look(
     at path: String, as owner: Owner, within bound: Duration, by work: @escaping Work,
     receive: @escaping (Look) -> Void
@@ -88,7 +88,7 @@ final class OwnersLooks<Look: Sendable> {
     arm()
   }
 
-  /// Starts the first look of each lane that has none under way.
+  /// Starts the first look of each lane without a running look.
   private func openLanes() {
     var open = lanes.values.count { $0.isOpen }
     let waiting = lanes.filter { !$0.value.isOpen }
@@ -99,7 +99,7 @@ final class OwnersLooks<Look: Sendable> {
       let left = max(0, question.end - EventLoop.bootMicroseconds())
       let bounds = TreeWalk.WalkBounds(end: EventLoop.monotonicMicroseconds() + left)
       let (number, work, answers) = (question.number, question.work, answers)
-      // A thread that hangs in the kernel cannot be ended, only forgotten: it may not be one that others wait for.
+      // A thread that hangs in the kernel can only be forgotten, so nothing may wait for it: it is detached.
       let code = DetachedThread.begin(stackBytes: Self.stackBytes) { answers.add(number, work(bounds)) }
       guard code == 0 else { continue }
       lanes[user]?.isOpen = true
@@ -107,7 +107,7 @@ final class OwnersLooks<Look: Sendable> {
     }
   }
 
-  /// Whether so many threads of a user hang that no further one is started.
+  /// Whether too many threads of a user hang to start another.
   private func hangs(_ user: uid_t) -> Bool {
     givenUp.count >= Self.mostGivenUp.ofAll
       || givenUp.values.count { $0.owner.uid == user } >= Self.mostGivenUp.ofUser
@@ -123,7 +123,7 @@ final class OwnersLooks<Look: Sendable> {
     arm()
   }
 
-  /// Takes the first question from a lane, and the lane away if it was the last.
+  /// Takes the first question from a lane, and removes the lane if it was the last.
   private func close(_ user: uid_t, _ lane: Lane) -> Question? {
     var lane = lane
     let question = lane.questions.removeFirst()

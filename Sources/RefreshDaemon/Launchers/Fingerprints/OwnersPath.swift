@@ -9,9 +9,9 @@ struct NoLook: Error {
   init(errno code: Int32) { reason = String(cString: strerror(code)) }
 }
 
-/// The way to a path, as the app's owner may go it.
+/// The way to a path, with the rights of the app's owner.
 enum OwnersPath {
-  /// How many symbolic links may lead to a path, as path_resolution(7) has it.
+  /// How many symbolic links may lead to a path, as in path_resolution(7).
   private static let mostLinks = 40
 
   /// A directory on the way.
@@ -19,13 +19,13 @@ enum OwnersPath {
     let directory: OpenEntry
     /// The name that is looked up in it.
     let name: String
-    /// Whether another entry of that name would lead elsewhere: it is a symbolic link, or not there.
+    /// Whether another entry of that name would lead elsewhere: it is a symbolic link, or does not exist.
     let isLoose: Bool
   }
 
-  /// Opens a path one name after the other, each only if the owner may; nil if it does not exist.
+  /// Opens a path one name after the other, each with the owner's rights; nil if it does not exist.
   ///
-  /// Every name is looked up in an open directory, so a path that is swapped meanwhile gives no way past the modes.
+  /// Every name is looked up in an open directory, so that a path which is swapped meanwhile cannot bypass the modes.
   ///
   /// - Parameter visit: called with each directory in which a name is looked up.
   static func open(

@@ -3,12 +3,12 @@ import RefreshConfig
 
 /// The rights of an app's owner on the files of the machine, by their modes.
 ///
-/// The daemon may read every file, so it asks itself whether the owner may: else the owner would learn from `new_data`
-/// when another user's file changed. The kernel cannot be asked, because the unit has no right to change its user.
-/// Access control lists do not count.
+/// The daemon may read every file, so it checks the owner's rights itself: otherwise `new_data` would tell the owner when
+/// another user's file changed. The kernel cannot check, because the unit may not change its user. Access control lists do
+/// not count.
 final class OwnersView {
   private let owner: Owner
-  /// Whether the daemon is the owner, whose rights the kernel knows better, or the owner is root.
+  /// Whether the kernel decides: the daemon runs as the owner, or the owner is root.
   private let mayAll: Bool
 
   init(of owner: Owner) {

@@ -4,24 +4,24 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// A look at a path and all below it, as the app's owner sees it, within bounds of entries, depth and time.
+/// Looks at a path and everything below it with the rights of the app's owner, within bounds of entries, depth and time.
 ///
-/// It may block for as long as a disk or a server does, so it is for a thread of its own. It opens directories only: a
-/// FIFO or a device is looked at from outside.
+/// It may block as long as a disk or a server does, so it runs on a thread of its own. It opens directories only, so that
+/// it disturbs no FIFO or device.
 struct TreeWalk {
   /// The bounds of a walk.
   struct WalkBounds {
-    /// The files whose state is examined; beyond this number only names count, so a change in place goes unnoticed.
+    /// How many files are examined; of further files only names count, so that a change in place goes unnoticed.
     var files = 200_000
-    /// The entries of a tree.
+    /// How many entries a tree may have.
     var entries = 1_000_000
-    /// The levels of directories; each takes a descriptor while it is walked.
+    /// How many levels of directories it may have; each takes a descriptor during the walk.
     var depth = 64
     /// When the walk must have ended, on the monotonic clock, in microseconds.
     var end = Int64.max
   }
 
-  /// The entries between two looks at the clock.
+  /// How many entries are read between two readings of the clock.
   private static let stride = 256
 
   private let view: OwnersView
@@ -39,7 +39,7 @@ struct TreeWalk {
     }
   }
 
-  /// Adds what a path leads to, and all below it.
+  /// Adds the target of a path and everything below it.
   private mutating func add(_ place: OpenEntry, _ path: String) throws(NoLook) {
     var hash = StableHash()
     for byte in path.utf8 { hash.combine(byte) }
@@ -74,7 +74,7 @@ struct TreeWalk {
     }
   }
 
-  /// Adds an entry, and gives it to be walked if it is a directory that the owner may list.
+  /// Adds an entry, and the directory to walk next if the owner may list it.
   private mutating func add(
     _ entry: WalkedDirectory.Child, in level: WalkedDirectory, of first: WalkedDirectory
   ) -> WalkedDirectory? {

@@ -4,7 +4,7 @@ import RefreshEngine
 
 /// An open file or directory, which is closed with its last reference.
 final class OpenEntry {
-  /// Flags to open what is only looked at: nothing is read, and neither a FIFO nor a device is disturbed (O_PATH).
+  /// The flags to open an entry without reading it and without disturbing a FIFO or a device (O_PATH).
   static let place = 0o10000000 | O_CLOEXEC
 
   let descriptor: Int32
@@ -26,7 +26,7 @@ final class OpenEntry {
 
   deinit { close(descriptor) }
 
-  /// The type of the file, of the bits `S_IFMT`.
+  /// The type of the file, from the bits `S_IFMT`.
   var kind: mode_t { status.st_mode & S_IFMT }
 
   /// Where a symbolic link points; nil for anything else.
@@ -38,9 +38,9 @@ final class OpenEntry {
   }
 }
 
-/// A directory that is read name by name, so that a large one takes no memory.
+/// A directory that is read name by name, so that a large directory takes no memory.
 final class WalkedDirectory {
-  /// An entry, until the next one is read.
+  /// An entry, valid until the next is read.
   struct Child {
     fileprivate let entry: UnsafeMutablePointer<dirent>
 
@@ -64,7 +64,7 @@ final class WalkedDirectory {
       return fstatat(directory.descriptor, bytes, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Whether the entry is a directory; some file systems do not say so with the name.
+    /// Whether the entry is a directory; some file systems do not tell with the name.
     func isDirectory(maySearch: Bool, in directory: WalkedDirectory) -> Bool {
       let kind = Int(entry.pointee.d_type)
       guard kind == Int(DT_UNKNOWN), maySearch else { return kind == Int(DT_DIR) }

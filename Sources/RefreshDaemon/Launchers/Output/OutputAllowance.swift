@@ -1,13 +1,14 @@
-/// How much may still be written about one app: a token bucket of lines and one of bytes.
+/// How much may still be written about one app: two token buckets, of lines and of bytes.
 ///
-/// There is one for what its tasks print, and one for the entries of the daemon about it (``EntryAllowances``).
+/// The output of its tasks has one allowance, and the daemon's entries about it another (``EntryAllowances``).
 ///
-/// An app that has used up its allowance is refused until a quarter has come back, so that the notes about what was
-/// dropped stay few.
+/// An app that has used up its allowance is refused until a quarter has come back, so that notes about dropped lines stay
+/// few.
 struct OutputAllowance {
   /// The lines that an app may print at once, and again within ``span``.
   ///
-  /// Far below what journald takes from one service by default (10,000 in 30 s), so that no app uses up the others'.
+  /// Far below the rate that journald allows one service by default (10,000 in 30 s), so that no app uses up the others'
+  /// share.
   static let lines = 1000.0
   /// The bytes that an app may print at once, and again within ``span``.
   static let bytes = Double(1 << 20)
@@ -21,7 +22,7 @@ struct OutputAllowance {
   /// The lines and bytes that were dropped since the last note.
   private var dropped = (lines: 0, bytes: 0)
 
-  /// Whether a line may pass now, boot clock in microseconds; a line that may not is counted.
+  /// Whether a line may pass now, boot clock in microseconds; counts a refused line.
   mutating func admits(_ count: Int, at now: Int64) -> Bool {
     refill(at: now)
     if isOpen, lines >= 1, bytes >= Double(count) {
@@ -31,7 +32,7 @@ struct OutputAllowance {
     }
     isOpen = false
     dropped.lines += 1
-    // With its line break.
+    // The line with its line break.
     dropped.bytes += count + 1
     return false
   }
@@ -39,20 +40,20 @@ struct OutputAllowance {
   /// Whether lines are dropped at present.
   var isSpent: Bool { !isOpen }
 
-  /// Whether the app has printed nothing for so long that it need not be remembered.
+  /// Whether the app has printed nothing for so long that it can be forgotten.
   mutating func isFull(at now: Int64) -> Bool {
     refill(at: now)
     return lines == Self.lines && bytes == Self.bytes && dropped.lines == 0
   }
 
-  /// The sentence about what was dropped since the last one; nil if nothing was.
+  /// The sentence about the lines that were dropped since the last sentence; nil without any.
   mutating func claimNote() -> String? {
     claimDropped().map { dropped in
       "refreshd dropped \(dropped.lines) lines (\(dropped.bytes) bytes) of output here: an app may print \(Self.rule)"
     }
   }
 
-  /// The lines and bytes that were dropped since the last call; nil if none were.
+  /// The lines and bytes that were dropped since the last call; nil without any.
   mutating func claimDropped() -> (lines: Int, bytes: Int)? {
     guard dropped.lines > 0 else { return nil }
     defer { dropped = (0, 0) }

@@ -1,13 +1,13 @@
 import RefreshEngine
 
-/// The allowances of all apps whose tasks have printed something of late.
+/// The allowances of all apps whose tasks have printed something lately.
 final class OutputMeters {
   /// The allowance of one app, which its tasks share.
   final class Meter {
     var allowance = OutputAllowance()
   }
 
-  /// From how many apps on those without need are forgotten.
+  /// How many apps are remembered before idle apps are forgotten.
   private static let bound = 64
   private var meters: [AppID: Meter] = [:]
 

@@ -4,12 +4,12 @@ import Systemd
 
 /// Reads a task's standard output and standard error from a pipe.
 ///
-/// Reads one buffer in each turn of the loop, and passes on as many lines as the app may print. While the app has used
-/// up its allowance the pipe is read at intervals, so that a task that prints without end costs others next to nothing.
+/// Reads one buffer in each turn of the loop, and passes on as many lines as the app may print. While the allowance is used
+/// up, reads the pipe at intervals, so that a task that prints without end costs others almost nothing.
 final class TaskOutput {
-  /// The most bytes that are read in one turn of the loop, and so how many lines one turn has.
+  /// The most bytes to read in one turn of the loop, which bounds the lines of a turn.
   private static let bufferSize = 8192
-  /// The most bytes that are read after a task's end: the usual capacity of a pipe (pipe(7)).
+  /// The most bytes to read after a task's end: the usual capacity of a pipe (pipe(7)).
   private static let drainBound = 65_536
   /// The time between two reads while lines are dropped, in microseconds.
   private static let pause: Int64 = 2_000

@@ -48,7 +48,7 @@ enum TaskStreams {
     return (reader, writer)
   }
 
-  /// The reading end of such a pipe; negative if it cannot be opened.
+  /// The reading end of a lasting pipe; negative if it cannot be opened.
   static func reopenOutput(at path: String) -> Int32 { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) }
 }
 

@@ -4,7 +4,7 @@ import Systemd
 
 /// Directories of the unified cgroup hierarchy (cgroups(7), version 2).
 enum Cgroup {
-  /// The possible mounts of the hierarchy; the second one is for systems that still use version 1 too.
+  /// The possible mounts of the hierarchy; the second is for systems that also use version 1.
   static let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
 
   /// The directory of the calling process's cgroup, if the service manager has delegated it.
@@ -21,23 +21,23 @@ enum Cgroup {
     return nil
   }
 
-  /// The path in the unified hierarchy, by the contents of `/proc/PID/cgroup`; nil if there is none.
+  /// The path in the unified hierarchy, from the contents of `/proc/PID/cgroup`; nil without one.
   static func path(in membership: [UInt8]) -> String? {
     let lines = String(decoding: membership, as: UTF8.self).split(separator: "\n")
     return lines.first { $0.hasPrefix("0::") }.map { String($0.dropFirst(3)) }
   }
 
-  /// The one of several cgroups that a process is in, itself or in one below it.
+  /// The cgroup among several that holds a process, directly or in a cgroup below.
   enum Holder: Equatable {
     case none
     case cgroup(String)
-    /// It cannot be known without a look into more cgroups than the bound.
+    /// Unknown: the search would need more cgroups than the bound.
     case unknown
   }
 
-  /// Finds which of these cgroups a process is in, by a look into so many cgroups at most.
+  /// Finds the cgroup among several that holds a process; searches `bound` cgroups at most.
   ///
-  /// A user may make as many as it likes below its own, and the loop waits meanwhile.
+  /// The loop waits meanwhile, and a user may make any number of cgroups.
   static func holder(of process: pid_t, among directories: [String], bound: Int) -> Holder {
     var rest = bound
     for directory in directories {

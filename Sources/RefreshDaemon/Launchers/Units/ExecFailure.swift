@@ -14,7 +14,7 @@ struct ExecFailure {
   /// Whether the app's file has a `[sandbox]`; without it, few of the manager's steps can fail.
   let hasSandbox: Bool
 
-  /// The sentence for a status, like that of ``Spawner``; nil if the cause of the status is not found.
+  /// The sentence for a status, like the sentence of ``Spawner``; nil if the cause of the status is not found.
   func sentence(forStatus status: Int32) -> String? {
     switch status {
     case 200:

@@ -3,18 +3,18 @@ import Systemd
 
 /// The weights of the launcher's slices.
 ///
-/// A weight counts among the neighbours in the tree of cgroups only (cgroups(7)), so the weight of a task alone would say
-/// nothing to the programs of the user. A slice whose tasks all give way has the low weight as a whole, up to
-/// `refreshd.slice`, and the usual weight as soon as somebody waits for one of them.
+/// A weight counts only among siblings in the tree of cgroups (cgroups(7)), so a task's own weight would not matter to the
+/// user's programs. A slice whose tasks all give way has the low weight as a whole, up to `refreshd.slice`. It has the
+/// usual weight as soon as somebody waits for one of its tasks.
 struct SliceWeights {
   /// The weights of tasks that give way, and of all others (systemd.resource-control(5), `CPUWeight=`).
   static let low: UInt64 = 20
   private static let usual: UInt64 = 100
 
-  /// Whether a slice was given the low weight or the usual one; the weight that a previous daemon gave is not known.
+  /// Whether a slice has the low weight; no entry if only a previous daemon has set its weight.
   private var isLowered: [String: Bool] = [:]
 
-  /// The properties of a task or a slice that gives way.
+  /// The properties of a task or a slice with low weight.
   static func properties(isUserManager: Bool, weight: UInt64 = low) -> [UnitProperty] {
     let names = isUserManager ? ["CPUWeight"] : ["CPUWeight", "IOWeight"]
     return names.map { UnitProperty($0, .uint64(weight)) }

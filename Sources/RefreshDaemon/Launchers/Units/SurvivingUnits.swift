@@ -65,7 +65,7 @@ extension SystemdLauncher {
     }
   }
 
-  /// Lists the units again after a timeout; a manager that is away is asked when it is back.
+  /// Lists the units again after a timeout; an absent manager is asked when it is back.
   private func listUnitsAgain(after answer: BusCall.Answer) {
     guard case .failure(let error) = answer else { return }
     if error.isNobodyThere { absence = "no service manager is on the \(bus.address.name)" }

@@ -27,7 +27,7 @@ final class SystemdLauncher: Launcher {
   private var restarts: BusListener?
   private var watch: BusWatch?
   private var hasBeenConnected = false
-  /// Why no service manager answered when it was asked last.
+  /// Why no service manager answered the last question.
   var absence: String?
   let calls = CallQueue()
   private var weights = SliceWeights()
@@ -145,7 +145,7 @@ final class SystemdLauncher: Launcher {
     }
   }
 
-  /// A refresh that an attached process has taken over may end before its task does, which is then discarded at its end.
+  /// Discards a released task at its end: its refresh may end before, if an attached process took it over.
   func discardIfReleased(_ task: SystemdTask) {
     guard task.isReleased, task.isReported else { return }
     task.file.remove()
@@ -185,7 +185,7 @@ final class SystemdLauncher: Launcher {
       if unknownUnits[path] != nil { return updateUnknown(at: path, news) }
       guard let key = paths[path], let task = tasks[key] else { return }
       task.known.apply(news)
-      // systemd sends the properties of the service first and those of the unit last, so now all have arrived.
+      // systemd sends the properties of the service first and of the unit last, so now all have arrived.
       if values[0].text == ServiceManager.unit { advance(task) }
     }
   }

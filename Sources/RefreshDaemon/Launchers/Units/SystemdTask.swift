@@ -80,7 +80,7 @@ final class SystemdTask {
     self.launch = launch
   }
 
-  /// A task that is to be started.
+  /// A task to start.
   convenience init(_ launch: TaskLaunch, units: UnitNames, files: String) {
     let task = LeftTask(
       key: launch.key, app: launch.app, command: launch.command, owner: launch.owner, changedPath: launch.changedPath)
@@ -113,7 +113,7 @@ final class SystemdTask {
   /// The name under which the service manager keeps the reading end of the output.
   var outputName: String { "task-\(key)" }
 
-  /// The reason why the program did not run, if the status is one of the manager's.
+  /// The reason why the program did not run; nil unless the status is one of the manager's.
   func sentence(forStatus status: Int32) -> String? {
     guard ExecFailure.statuses.contains(status) else { return nil }
     let failure = ExecFailure(

@@ -18,7 +18,7 @@ extension SystemdLauncher {
       if task.sentSignal != SIGKILL { task.sentSignal = signal }
       send(signal, to: task)
     case .comparing(let end) where signal == SIGKILL:
-      // A disk that does not answer must not delay the end.
+      // A silent disk must not delay the end.
       report(task, end)
     case .clearing, .counting, .comparing, .failing, .reported:
       break

@@ -42,7 +42,7 @@ struct UnitNames: Hashable, Sendable {
     return name.utf8.count <= longest ? name : "refreshd-\(String(StableHash.of(app.description), radix: 16)).slice"
   }
 
-  /// Whether a unit is that of a task, of any daemon.
+  /// Whether the name has the form of a task's unit, of any daemon.
   static func isUnit(_ name: Substring) -> Bool { name.hasPrefix(start) && name.hasSuffix(end) }
 
   /// The app of a slice; nil if the slice has no app or only the hash of its name.
@@ -65,7 +65,7 @@ struct UnitNames: Hashable, Sendable {
     return text + rest
   }
 
-  /// The path of a unit's cgroup below that of its manager.
+  /// The path of a unit's cgroup below its manager's cgroup.
   func cgroup(of key: TaskKey, app: AppID) -> String { "refreshd.slice/\(Self.slice(of: app))/\(unit(of: key))" }
 }
 

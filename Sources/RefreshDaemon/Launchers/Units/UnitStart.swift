@@ -131,7 +131,7 @@ extension SystemdLauncher {
         "SuccessExitStatus",
         .structure([.array(of: "i", launch.goodExits.map { .int32($0) }), .array(of: "i", [])])),
       UnitProperty("WorkingDirectory", .string(task.directory)),
-      // A task may send journald itself as much as refreshd takes from its output.
+      // A task may send journald itself as much as refreshd accepts from its output.
       UnitProperty("LogRateLimitIntervalUSec", .uint64(UInt64(OutputAllowance.span))),
       UnitProperty("LogRateLimitBurst", .uint32(UInt32(OutputAllowance.lines))),
       UnitProperty("SyslogIdentifier", .string(launch.app.description)),

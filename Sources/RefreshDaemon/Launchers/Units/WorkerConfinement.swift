@@ -2,8 +2,8 @@ import Systemd
 
 /// The fixed properties of the units in which refresh-worker runs; see systemd.exec(5).
 ///
-/// It reads what servers send, so a mistake in it must not reach further than the files that it moves. A property of the
-/// same name in the app's `[sandbox]` takes the place of the fixed one.
+/// refresh-worker reads data from servers, so a mistake in it must not reach beyond the files that it moves. A property of
+/// the same name in the app's `[sandbox]` replaces the fixed one.
 struct WorkerConfinement: Hashable, Sendable {
   /// The files that may be written.
   enum Writes: Hashable, Sendable {
@@ -15,7 +15,7 @@ struct WorkerConfinement: Hashable, Sendable {
 
   let writes: Writes
 
-  /// The properties for a unit of the system, or of a user's manager, which may not make a view of the file system.
+  /// The properties for a unit of the system, or of a user's manager, which cannot make a view of the file system.
   func properties(isUserManager: Bool) -> [UnitProperty] {
     isUserManager ? Self.ofProcess : Self.ofProcess + Self.ofView + writable
   }
@@ -24,7 +24,7 @@ struct WorkerConfinement: Hashable, Sendable {
   private static let ofProcess = [
     flag("NoNewPrivileges"), flag("LockPersonality"), flag("MemoryDenyWriteExecute"), flag("RestrictRealtime"),
     flag("RestrictSUIDSGID"),
-    // No kind of namespace.
+    // No namespace of any kind.
     UnitProperty("RestrictNamespaces", .uint64(0)),
     UnitProperty("KeyringMode", .string("private")),
     // The C library asks by NETLINK which address families this machine has.
@@ -52,7 +52,7 @@ struct WorkerConfinement: Hashable, Sendable {
 
   private var writable: [UnitProperty] {
     guard case .folders(let folders) = writes else { return [] }
-    // A folder that is missing is the worker's to report.
+    // The worker itself reports a missing folder.
     return [
       UnitProperty("ProtectSystem", .string("strict")),
       UnitProperty("ProtectHome", .string("read-only")),
