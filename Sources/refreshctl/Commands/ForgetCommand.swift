@@ -3,8 +3,8 @@ import RefreshAPI
 
 struct ForgetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget", abstract: "Forget everything about an app that is out of the configuration.",
-    discussion: "The daemon does so by itself 90 days after the app's file went.")
+    commandName: "forget", abstract: "Forget everything about an app that no file names any more.",
+    discussion: "The daemon does so by itself 90 days after the app's file is gone.")
 
   @Argument(help: "The whole id of the app.") var app: String
   @OptionGroup var connection: ConnectionOptions

@@ -104,7 +104,7 @@ struct NewCommand: ParsableCommand {
     if !isPrinted {
       try refuseExisting(draft, home)
       if isAsked, try !questions.agrees(to: draft.text, at: path) {
-        throw Failure(status: .failed, text: "cannot write the app without your yes; nothing is written")
+        throw Failure(status: .failed, text: "cannot write the app: you did not confirm it; nothing is written")
       }
       try AppFileWriter.write(draft.text, to: path, replaces: force)
       if home.isAnswered { try Self.reload(home.socket, path) }

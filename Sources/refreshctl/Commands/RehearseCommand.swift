@@ -149,7 +149,7 @@ extension Screen {
       ]
     }
     let legend =
-      wrapped("REFRESHES are those in the background, an app and day. WAKES are those of the machine, a day.")
+      wrapped("REFRESHES counts background refreshes, per app and day. WAKES counts wakes of the machine, per day.")
       + wrapped("OPENED FRESH is the share of openings with current data. AGE MET is the mean age of missed data.")
     return table.lines(on: self) + [""] + legend.map { paint($0, .faint) }
   }

@@ -26,7 +26,7 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Refresh against the app's constraints: on any network, on battery, while the machine is used or busy.")
   var anyway = false
 
-  @Flag(help: "Return when the refresh has started, or when it is known what holds it.")
+  @Flag(help: "Return when the refresh has started, or when its holds are known.")
   var noWait = false
 
   @Option(

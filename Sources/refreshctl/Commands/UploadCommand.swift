@@ -18,7 +18,7 @@ struct UploadCommand: ParsableCommand {
   @Argument(help: "The http or https URL to send to; - reads it from standard input, which other users do not see.")
   var url: String
 
-  @Flag(help: "Use the protocol tus 1.0.0. The URL is the one that creates uploads.")
+  @Flag(help: "Use the protocol tus 1.0.0. The URL is then the address that creates uploads.")
   var tus = false
 
   @Flag(help: "Use POST instead of PUT. A POST is not retried when the reply is lost.")
