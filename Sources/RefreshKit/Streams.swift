@@ -164,13 +164,13 @@ extension RefreshClient {
 
   private func apply(_ event: Wire.AttachEvent) {
     switch event.kind {
-    case "attached":
+    case .attached:
       answered(.attach, event.phase.map(RefreshPhase.init) ?? phase)
-    case "perform":
+    case .perform:
       if let order = Serving.Order(event) { serve(.performed(order)) }
-    case "expiring":
+    case .expiring:
       if let id = event.refresh { serve(.expiring(id: id, deadline: event.deadline)) }
-    case "cancelled":
+    case .cancelled:
       if let id = event.refresh { serve(.cancelled(id: id)) }
     default:
       if let event = RefreshEvent(event) { subscribers.publish(event) }

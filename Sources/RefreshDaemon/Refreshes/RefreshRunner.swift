@@ -131,7 +131,7 @@ final class RefreshRunner: DecisionFollower {
       call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
     }
     parts.audience.attached.send(
-      Wire.AttachEvent(kind: "started", refresh: refresh.description, trigger: Wire.Trigger(trigger)),
+      Wire.AttachEvent(kind: .started, refresh: refresh.description, trigger: Wire.Trigger(trigger)),
       of: app.id, except: performer)
     return running
   }
@@ -173,10 +173,10 @@ final class RefreshRunner: DecisionFollower {
     sendPerformer(
       of: refresh,
       Wire.AttachEvent(
-        kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
+        kind: .expiring, refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
     parts.audience.notify(
       leasesOf: app,
-      Wire.Notice(kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
+      Wire.Notice(kind: .expiring, refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
   }
 
   func terminate(_ refresh: RefreshID, of app: AppID, for reason: StopReason) {
@@ -184,7 +184,7 @@ final class RefreshRunner: DecisionFollower {
     for key in refreshes.keys(of: refresh) { ports.launcher.terminate(key) }
     sendPerformer(
       of: refresh,
-      Wire.AttachEvent(kind: "cancelled", refresh: refresh.description, reason: Wire.StopReason(reason)))
+      Wire.AttachEvent(kind: .cancelled, refresh: refresh.description, reason: Wire.StopReason(reason)))
   }
 
   /// Ends all processes of a refresh, or gives up on the attached process that performs it.
@@ -249,7 +249,7 @@ final class RefreshRunner: DecisionFollower {
     audience.notify(
       leasesOf: ended.app,
       Wire.Notice(
-        kind: "task_ended", refresh: ended.refresh.description, deadlineMicroseconds: core.wall(running.deadline),
+        kind: .taskEnded, refresh: ended.refresh.description, deadlineMicroseconds: core.wall(running.deadline),
         task: task.name, outcome: task.outcome))
   }
 

@@ -104,7 +104,7 @@ extension Wire.AttachEvent {
     in core: DaemonCore
   ) {
     self.init(
-      kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(running.trigger),
+      kind: .perform, refresh: refresh.description, trigger: Wire.Trigger(running.trigger),
       token: running.tokens.first,
       payload: payload, session: core.engine.started(of: refresh)?.session,
       tries: core.engine.tries(deliveredBy: refresh),
