@@ -60,7 +60,7 @@ let package = Package(
       ],
       swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(
-      name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "Threads", "CLinux"], swiftSettings: strict,
+      name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "Threads", "CLinux"], swiftSettings: strict,
       plugins: ["VarlinkSwift"]),
     .executableTarget(name: "refresh-example", dependencies: ["RefreshKit"], swiftSettings: strict),
     .executableTarget(
