@@ -15,7 +15,7 @@ extension Daemon {
     guard UnitUse.byteBounds.contains(asked.bytes ?? 0) else {
       return call.fail(InvalidParameter(parameter: "bytes"))
     }
-    runner.unitUses[key] = UnitUse(cpu: .microseconds(asked.cpuMicroseconds ?? 0), bytes: asked.bytes)
+    runner.note(use: UnitUse(cpu: .microseconds(asked.cpuMicroseconds ?? 0), bytes: asked.bytes), of: key)
     call.reply()
   }
 }

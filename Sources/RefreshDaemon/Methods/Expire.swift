@@ -10,7 +10,7 @@ extension Daemon {
     else { return call.fail(ManagerInterface.NoSuchRefresh(refresh: call.parameters.refresh)) }
     ports.journal.expired(id, of: app.id, by: call.peer.uid)
     let before = core.engine.deadline(of: id)
-    handle(.expired(id))
+    core.handle(.expired(id))
     // The deadline is only brought forward for a warning; else the refresh is asked to end now.
     let after = core.engine.deadline(of: id)
     let end = after == before ? core.now : after ?? core.now

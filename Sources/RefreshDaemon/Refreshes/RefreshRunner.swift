@@ -17,7 +17,7 @@ final class RefreshRunner: DecisionFollower {
   /// The validators of fetches.
   let fetches: FetchValidators
   /// The use by units whose workers have not ended yet.
-  var unitUses: [TaskKey: UnitUse] = [:]
+  private var unitUses: [TaskKey: UnitUse] = [:]
 
   /// The other parts that a refresh needs.
   struct Parts {
@@ -170,13 +170,9 @@ final class RefreshRunner: DecisionFollower {
   /// Reports to the app, by signal and by socket, that its refresh is near its deadline.
   func warn(_ refresh: RefreshID, of app: AppID, deadline: Instant) {
     for key in refreshes.keys(of: refresh) { ports.launcher.warn(key) }
-    sendPerformer(
-      of: refresh,
-      Wire.AttachEvent(
-        kind: .expiring, refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
-    parts.audience.notify(
-      leasesOf: app,
-      Wire.Notice(kind: .expiring, refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
+    let (id, wall) = (refresh.description, core.wall(deadline))
+    sendPerformer(of: refresh, Wire.AttachEvent(kind: .expiring, refresh: id, deadlineMicroseconds: wall))
+    parts.audience.notify(leasesOf: app, Wire.Notice(kind: .expiring, refresh: id, deadlineMicroseconds: wall))
   }
 
   func terminate(_ refresh: RefreshID, of app: AppID, for reason: StopReason) {
@@ -212,6 +208,9 @@ final class RefreshRunner: DecisionFollower {
   }
 
   // MARK: - Output and end
+
+  /// Keeps what the unit of a task has used until the task's worker ends.
+  func note(use: UnitUse, of key: TaskKey) { unitUses[key] = use }
 
   /// The end of a task as the engine judges it.
   ///

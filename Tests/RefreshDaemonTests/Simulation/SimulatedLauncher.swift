@@ -169,7 +169,7 @@ extension SimulatedWorld {
     guard let daemon = life?.daemon, processes[key] != nil, daemon.runner[key.refresh] != nil else { return }
     note("report of \(key)")
     let isFirst = daemon.core.engine.outcome(of: key.refresh, task: key.task) == nil
-    daemon.handle(.completed(key.refresh, task: key.task, outcome, message: ""))
+    daemon.core.handle(.completed(key.refresh, task: key.task, outcome, message: ""))
     if isFirst { life?.launcher.keep(TaskCompletion(outcome, message: ""), of: key) }
   }
 
