@@ -40,7 +40,8 @@ let package = Package(
     .target(name: "Threads", swiftSettings: strict),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(
-      name: "RefreshConfig", dependencies: ["RefreshEngine", "RefreshAPI", "Threads", "CLinux", "CTomlPlusPlus"],
+      name: "RefreshConfig",
+      dependencies: ["RefreshEngine", "RefreshAPI", "JSON", "Threads", "CLinux", "CTomlPlusPlus"],
       swiftSettings: strict),
     .executableTarget(name: "varlink-swift", swiftSettings: strict),
     .plugin(name: "VarlinkSwift", capability: .buildTool(), dependencies: ["varlink-swift"]),

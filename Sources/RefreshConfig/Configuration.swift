@@ -181,29 +181,4 @@ public struct Command: Hashable, Sendable {
   init(_ arguments: [String], _ execSettings: Boxed<ExecSettings>?) {
     (self.arguments, self.execSettings) = (arguments, execSettings)
   }
-
-  /// The file that the command fetches within the refresh (`http`); nil for any other command.
-  public var fetch: RemoteFile? {
-    if case .fetch(let file, _) = builtIn?.work { file } else { nil }
-  }
-
-  /// The file that the command has downloaded in the background (`transfer`); nil for any other command.
-  public var download: RemoteFile? {
-    if case .download(let file, _) = builtIn?.work { file } else { nil }
-  }
-
-  /// The replication that the command asks CouchDB for (`replicate`); nil for any other command.
-  public var replication: Replication? {
-    if case .replicate(let replication) = builtIn?.work { replication } else { nil }
-  }
-
-  /// The task if it has an app on the session bus refresh itself (`activate`).
-  public var activation: ActivatedApp? {
-    if case .activate(let app) = builtIn?.work { app } else { nil }
-  }
-
-  /// The task if it starts a unit of systemd (`unit`).
-  public var unit: ServiceUnit? {
-    if case .unit(let task) = builtIn?.work { task } else { nil }
-  }
 }

@@ -40,12 +40,7 @@ extension Wire.Assignment {
 
 extension BuiltIn {
   /// The folder that the task changes; nil for one that leaves the work to another process.
-  var writtenFolder: String? {
-    switch work {
-    case .fetch(let file, _): folder(of: file.target)
-    case .download, .replicate, .unit, .activate: nil
-    }
-  }
+  var writtenFolder: String? { writtenFile.map(folder(of:)) }
 }
 
 private func folder(of path: String) -> String {
