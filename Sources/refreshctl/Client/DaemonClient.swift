@@ -1,4 +1,3 @@
-import ArgumentParser
 @preconcurrency import Glibc
 import RefreshAPI
 import Varlink
@@ -126,15 +125,5 @@ struct DaemonClient {
       if count == 0 { return true }
       if count < 0, errno != EINTR { return errno != EAGAIN }
     }
-  }
-}
-
-extension ConnectionOptions {
-  /// Calls a method that replies once, and prints the reply.
-  func ask<Method: InterfaceMethod>(
-    _ method: Method.Type, _ parameters: Method.Parameters, lines: (Screen, Method.Reply) -> [String]
-  ) throws(Failure) {
-    let reply = try DaemonClient(self).call(method, parameters)
-    try show(reply) { screen in lines(screen, reply) }
   }
 }
