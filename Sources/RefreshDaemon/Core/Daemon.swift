@@ -212,7 +212,9 @@ final class Daemon {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
       let judged = runner.judged(end, of: key)
       // Where an attached process has taken the refresh over, the end of the task's own process is no end of it.
-      if runner[key.refresh]?.performer == nil { core.handle(.taskEnded(key.refresh, task: key.task, judged)) }
+      if runner.refreshes[key.refresh]?.performer == nil {
+        core.handle(.taskEnded(key.refresh, task: key.task, judged))
+      }
       if wasStuck { notify() }
     }
   }

@@ -16,10 +16,10 @@ extension Daemon {
     let outcome = Outcome(call.parameters.outcome, message: message)
     core.handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
-      for event in hints.events(of: key.refresh, runner[key.refresh]) { core.handle(event) }
+      for event in hints.events(of: key.refresh, runner.refreshes[key.refresh]) { core.handle(event) }
       ports.launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
-    if runner[key.refresh]?.performer != nil {
+    if runner.refreshes[key.refresh]?.performer != nil {
       // No process ends with a refresh that an attached process performs.
       core.handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
     }

@@ -11,7 +11,7 @@ final class RefreshRunner: DecisionFollower {
   private let ports: Ports
   private let parts: Parts
   private let environment: TaskEnvironment
-  private var refreshes = RunningRefreshes()
+  private(set) var refreshes = RunningRefreshes()
   /// The last refresh of each app.
   let lastRefreshes = LastRefreshes()
   /// The validators of fetches.
@@ -34,11 +34,6 @@ final class RefreshRunner: DecisionFollower {
     (self.core, self.ports, self.environment, self.parts) = (core, ports, environment, parts)
     fetches = FetchValidators(validators)
   }
-
-  subscript(refresh: RefreshID) -> RunningRefreshes.Running? { refreshes[refresh] }
-
-  /// The task with this token; nil when there never was one or it has ended.
-  func task(of token: String) -> TaskKey? { refreshes.task(of: token) }
 
   /// The task with this token, if the peer may complete it.
   ///

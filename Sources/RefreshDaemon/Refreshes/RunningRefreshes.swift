@@ -45,6 +45,16 @@ struct RunningRefreshes {
   /// The task with this token; nil when there never was one or it has ended.
   func task(of token: String) -> TaskKey? { tasks[token] }
 
+  /// The task whose worker calls with this token; nil for any other caller.
+  ///
+  /// The worker runs as the owner; another user may not speak with a token that it has found.
+  func task(of token: String, calledBy peer: Peer) -> (key: TaskKey, running: Running)? {
+    guard let key = tasks[token], let running = running[key.refresh], running.performer == nil,
+      running.app.owner.uid == peer.uid
+    else { return nil }
+    return (key, running)
+  }
+
   /// The commands of a running refresh, as the launcher knows them.
   func keys(of refresh: RefreshID) -> [TaskKey] {
     (running[refresh]?.commands ?? []).indices.map { TaskKey(refresh: refresh, task: $0) }

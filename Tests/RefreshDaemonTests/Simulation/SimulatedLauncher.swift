@@ -166,7 +166,7 @@ extension SimulatedWorld {
 
   /// A task reports its own outcome, as its call does.
   private func complete(_ key: TaskKey, _ outcome: Outcome) {
-    guard let daemon = life?.daemon, processes[key] != nil, daemon.runner[key.refresh] != nil else { return }
+    guard let daemon = life?.daemon, processes[key] != nil, daemon.runner.refreshes[key.refresh] != nil else { return }
     note("report of \(key)")
     let isFirst = daemon.core.engine.outcome(of: key.refresh, task: key.task) == nil
     daemon.core.handle(.completed(key.refresh, task: key.task, outcome, message: ""))
