@@ -40,7 +40,8 @@ let package = Package(
     .target(name: "Threads", swiftSettings: strict),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(
-      name: "RefreshConfig", dependencies: ["RefreshEngine", "RefreshAPI", "Threads", "CLinux", "CTomlPlusPlus"],
+      name: "RefreshConfig",
+      dependencies: ["RefreshEngine", "RefreshAPI", "JSON", "Threads", "CLinux", "CTomlPlusPlus"],
       swiftSettings: strict),
     .executableTarget(name: "varlink-swift", swiftSettings: strict),
     .plugin(name: "VarlinkSwift", capability: .buildTool(), dependencies: ["varlink-swift"]),
@@ -60,7 +61,7 @@ let package = Package(
       ],
       swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(
-      name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "Threads", "CLinux"], swiftSettings: strict,
+      name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "Threads", "CLinux"], swiftSettings: strict,
       plugins: ["VarlinkSwift"]),
     .executableTarget(name: "refresh-example", dependencies: ["RefreshKit"], swiftSettings: strict),
     .executableTarget(

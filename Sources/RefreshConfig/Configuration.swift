@@ -181,29 +181,4 @@ public struct Command: Hashable, Sendable {
   init(_ arguments: [String], _ execSettings: Boxed<ExecSettings>?) {
     (self.arguments, self.execSettings) = (arguments, execSettings)
   }
-
-  /// The file that the command fetches during the refresh (`http`); nil for any other command.
-  public var fetch: RemoteFile? {
-    if case .fetch(let file, _) = builtIn?.work { file } else { nil }
-  }
-
-  /// The file that the command downloads in the background (`transfer`); nil for any other command.
-  public var download: RemoteFile? {
-    if case .download(let file, _) = builtIn?.work { file } else { nil }
-  }
-
-  /// The replication that the command requests from CouchDB (`replicate`); nil for any other command.
-  public var replication: Replication? {
-    if case .replicate(let replication) = builtIn?.work { replication } else { nil }
-  }
-
-  /// The app that the command activates on the session bus (`activate`); nil for any other command.
-  public var activation: ActivatedApp? {
-    if case .activate(let app) = builtIn?.work { app } else { nil }
-  }
-
-  /// The unit of systemd that the command starts (`unit`); nil for any other command.
-  public var unit: ServiceUnit? {
-    if case .unit(let task) = builtIn?.work { task } else { nil }
-  }
 }

@@ -24,14 +24,14 @@ extension RefreshClient {
     let client: Client
     do throws(ClientError) {
       client = try Client(path: socket.path)
-      try client.begin(Method.name, parameters, more: false)
+      try client.begin(Method.self, parameters, more: false)
     } catch {
       throw .failed(error)
     }
     let result: Result<Method.Reply, CallFailure> = await withCheckedContinuation { caller in
       calls[client.descriptor] = PendingCall(client: client, until: .now + patience) {
         client throws(ClientError) in
-        guard let answer = try client.nextAnswer(as: Method.Reply.self) else { return false }
+        guard let answer = try client.nextAnswer(of: Method.self) else { return false }
         caller.resume(returning: .success(answer.parameters))
         return true
       } fail: {

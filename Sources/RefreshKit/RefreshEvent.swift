@@ -37,17 +37,17 @@ extension RefreshEvent {
   /// Converts an event of an attachment; nil for a kind of a newer daemon that this library does not know.
   init?(_ event: Wire.AttachEvent) {
     switch (event.kind, event.refresh, event.outcome, event.phase) {
-    case ("push", _, _, _):
+    case (.push, _, _, _):
       guard let payload = event.payload else { return nil }
       self = .push(payload: payload, contentID: event.contentID)
-    case ("push_dropped", _, _, _): self = .pushDropped(contentID: event.contentID, reason: event.message)
-    case ("started", let id?, _, _): self = .started(id: id, event.trigger.map(RefreshTrigger.init) ?? .other)
-    case ("task_ended", let id?, let outcome?, _):
+    case (.pushDropped, _, _, _): self = .pushDropped(contentID: event.contentID, reason: event.message)
+    case (.started, let id?, _, _): self = .started(id: id, event.trigger.map(RefreshTrigger.init) ?? .other)
+    case (.taskEnded, let id?, let outcome?, _):
       guard let task = event.task else { return nil }
       self = .taskEnded(id: id, task: task, RefreshOutcome(outcome), message: event.message ?? event.cause)
-    case ("ended", let id?, let outcome?, _):
+    case (.ended, let id?, let outcome?, _):
       self = .ended(id: id, RefreshOutcome(outcome), message: event.message ?? event.cause)
-    case ("phase_changed", _, _, let phase?): self = .phaseChanged(RefreshPhase(phase))
+    case (.phaseChanged, _, _, let phase?): self = .phaseChanged(RefreshPhase(phase))
     default: return nil
     }
   }

@@ -1,5 +1,4 @@
 import Glibc
-import JSON
 import RefreshAPI
 import Varlink
 
@@ -90,12 +89,10 @@ extension RefreshClient {
     do throws(ClientError) {
       let client = try Client(path: socket.path)
       switch stream {
-      case .attach: try client.begin(AppInterface.Attach.name, AppInterface.Attach.Parameters(app: app), more: true)
+      case .attach: try client.begin(AppInterface.Attach.self, .init(app: app), more: true)
       case .lease(let signal):
-        let lease = AppInterface.Signal.Parameters(app: app, signal: signal, lease: true)
-        try client.begin(AppInterface.Signal.name, lease, more: true)
-      case .watch:
-        try client.begin(ManagerInterface.Watch.name, ManagerInterface.Watch.Parameters(apps: [app]), more: true)
+        try client.begin(AppInterface.Signal.self, .init(app: app, signal: signal, lease: true), more: true)
+      case .watch: try client.begin(ManagerInterface.Watch.self, .init(apps: [app]), more: true)
       }
       streams[stream] = OpenStream(client: client)
       loop.watch(client.descriptor) { [weak self] in self?.assumeIsolated { $0.read(stream) } }
@@ -143,34 +140,36 @@ extension RefreshClient {
   private func receive(from client: Client, _ stream: Stream) throws(ClientError) -> Bool {
     switch stream {
     case .attach:
-      guard let answer = try next(AppInterface.Attach.Reply.self, from: client) else { return false }
+      guard let answer = try next(AppInterface.Attach.self, from: client) else { return false }
       apply(answer.event)
     case .lease:
-      guard let answer = try next(AppInterface.Signal.Reply.self, from: client) else { return false }
+      guard let answer = try next(AppInterface.Signal.self, from: client) else { return false }
       if answer.notice == nil { answered(stream, RefreshPhase(answer.phase)) }
     case .watch:
-      guard let answer = try next(ManagerInterface.Watch.Reply.self, from: client) else { return false }
+      guard let answer = try next(ManagerInterface.Watch.self, from: client) else { return false }
       if answer.event.kind == .watching { answered(stream, phase) }
       if let event = RefreshEvent(answer.event) { subscribers.publish(event) }
     }
     return true
   }
 
-  private func next<Reply: JSONReadable>(_ type: Reply.Type, from client: Client) throws(ClientError) -> Reply? {
-    guard let answer = try client.nextAnswer(as: type) else { return nil }
+  private func next<Method: InterfaceMethod>(
+    _ method: Method.Type, from client: Client
+  ) throws(ClientError) -> Method.Reply? {
+    guard let answer = try client.nextAnswer(of: method) else { return nil }
     guard answer.continues else { throw .disconnected }
     return answer.parameters
   }
 
   private func apply(_ event: Wire.AttachEvent) {
     switch event.kind {
-    case "attached":
+    case .attached:
       answered(.attach, event.phase.map(RefreshPhase.init) ?? phase)
-    case "perform":
+    case .perform:
       if let order = Serving.Order(event) { serve(.performed(order)) }
-    case "expiring":
+    case .expiring:
       if let id = event.refresh { serve(.expiring(id: id, deadline: event.deadline)) }
-    case "cancelled":
+    case .cancelled:
       if let id = event.refresh { serve(.cancelled(id: id)) }
     default:
       if let event = RefreshEvent(event) { subscribers.publish(event) }

@@ -37,21 +37,14 @@ extension Interval {
   private static let unit = "us"
 
   /// The interval as one word: `never`, `minimum`, or microseconds such as `300000000us`.
-  var code: String {
-    switch self {
-    case .never: "never"
-    case .minimum: "minimum"
-    case .every(let duration): "\(duration.inMicroseconds)\(Self.unit)"
-    }
-  }
+  var code: String { text { "\($0.inMicroseconds)\(Self.unit)" } }
 
   init?(code: String) {
-    switch code {
-    case "never": self = .never
-    case "minimum": self = .minimum
-    default:
-      guard code.hasSuffix(Self.unit), let microseconds = Int64(code.dropLast(Self.unit.count)) else { return nil }
-      self = .every(.microseconds(microseconds))
+    guard code.hasSuffix(Self.unit) else {
+      self.init(word: code)
+      return
     }
+    guard let microseconds = Int64(code.dropLast(Self.unit.count)) else { return nil }
+    self = .every(.microseconds(microseconds))
   }
 }

@@ -92,18 +92,24 @@ extension Pause: ColumnRecord {
     try column("pause_until_us", &end)
     guard column.isReading else { return }
     switch (word, end) {
-    case ("until-resumed", _): self = .untilResumed
-    case ("until-ac", _): self = .untilAC
-    case ("until", let end?): self = .until(end)
-    default: throw column.unreadable("pause", word)
+    case (.untilResumed, _): self = .untilResumed
+    case (.untilAC, _): self = .untilAC
+    case (.until, let end?): self = .until(end)
+    case (.until, nil): throw column.unreadable("pause", word.code)
     }
   }
 
-  private var parts: (word: String, end: Instant?) {
+  private enum Word: String, DiskCode {
+    case untilResumed = "until-resumed"
+    case untilAC = "until-ac"
+    case until
+  }
+
+  private var parts: (word: Word, end: Instant?) {
     switch self {
-    case .untilResumed: ("until-resumed", nil)
-    case .untilAC: ("until-ac", nil)
-    case .until(let end): ("until", end)
+    case .untilResumed: (.untilResumed, nil)
+    case .untilAC: (.untilAC, nil)
+    case .until(let end): (.until, end)
     }
   }
 }

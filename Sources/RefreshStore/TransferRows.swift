@@ -101,24 +101,29 @@ extension TransferState.Stage: ColumnRecord {
     try column.size("needed", &needed)
     guard column.isReading else { return }
     switch word {
-    case "waiting": self = .waiting(from: at ?? .zero)
-    case "transferring": self = .transferring
-    case "stopping": self = .stopping(try column.code("stage_word", reason ?? ""))
-    case "paused": self = .paused
-    case "no-space": self = .noSpace(needed: needed ?? 0)
-    case "ended": self = .ended(try column.code("stage_word", reason ?? ""), at: at ?? .zero)
-    default: throw column.unreadable("stage", word)
+    case .waiting: self = .waiting(from: at ?? .zero)
+    case .transferring: self = .transferring
+    case .stopping: self = .stopping(try column.code("stage_word", reason ?? ""))
+    case .paused: self = .paused
+    case .noSpace: self = .noSpace(needed: needed ?? 0)
+    case .ended: self = .ended(try column.code("stage_word", reason ?? ""), at: at ?? .zero)
     }
   }
 
-  private var parts: (word: String, reason: String?, at: Instant?, needed: Int64?) {
+  private enum Word: String, DiskCode {
+    case waiting, transferring, stopping, paused
+    case noSpace = "no-space"
+    case ended
+  }
+
+  private var parts: (word: Word, reason: String?, at: Instant?, needed: Int64?) {
     switch self {
-    case .waiting(let from): ("waiting", nil, from, nil)
-    case .transferring: ("transferring", nil, nil, nil)
-    case .stopping(let reason): ("stopping", reason.code, nil, nil)
-    case .paused: ("paused", nil, nil, nil)
-    case .noSpace(let needed): ("no-space", nil, nil, needed)
-    case .ended(let result, let at): ("ended", result.code, at, nil)
+    case .waiting(let from): (.waiting, nil, from, nil)
+    case .transferring: (.transferring, nil, nil, nil)
+    case .stopping(let reason): (.stopping, reason.code, nil, nil)
+    case .paused: (.paused, nil, nil, nil)
+    case .noSpace(let needed): (.noSpace, nil, nil, needed)
+    case .ended(let result, let at): (.ended, result.code, at, nil)
     }
   }
 }

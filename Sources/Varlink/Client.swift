@@ -7,7 +7,7 @@ import JSON
 /// It has no thread or loop of its own, and makes one call at a time: <https://varlink.org/Method-Call>.
 ///
 ///     let client = try Client(path: "/run/refreshd/org.refreshd")
-///     let reply = try client.call("org.refreshd.Manager.Version", NoParameters(), as: VersionReply.self)
+///     let reply = try client.call(ManagerInterface.Version.self, .init())
 public final class Client {
   /// The most bytes of an answer: enough for a list of a hundred thousand apps, and a bound for an endless answer.
   static let answerLimit = 64 << 20
@@ -35,22 +35,22 @@ public final class Client {
   /// Calls a method and waits for its only answer.
   ///
   /// Throws ``ClientError/failed(_:)`` if the service answers with an error.
-  public func call<Reply: JSONReadable>(
-    _ method: String, _ parameters: some JSONWritable, as reply: Reply.Type
-  ) throws(ClientError) -> Reply {
-    try transmit(method, parameters)
-    return try answer(as: reply).parameters
+  public func call<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters
+  ) throws(ClientError) -> Method.Reply {
+    try begin(method, parameters, more: false)
+    return try answer(of: method).parameters
   }
 
   /// Calls a method with `more` and passes each answer to `each`, until the last or until `each` returns false.
   ///
   /// A caller that stops before the last reply must not use the connection again: later replies belong to that call.
-  public func stream<Reply: JSONReadable>(
-    _ method: String, _ parameters: some JSONWritable, as reply: Reply.Type, each: (Reply) -> Bool
+  public func stream<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, each: (Method.Reply) -> Bool
   ) throws(ClientError) {
-    try transmit(method, parameters, flag: #","more":true"#)
+    try begin(method, parameters, more: true)
     while true {
-      let answer = try answer(as: reply)
+      let answer = try answer(of: method)
       guard each(answer.parameters), answer.continues else { return }
     }
   }
@@ -58,37 +58,41 @@ public final class Client {
   /// Calls a method `oneway`: the service never answers, not even with an error.
   ///
   /// When this returns, the kernel has the call, and the service receives it even if the client closes.
-  public func send(_ method: String, _ parameters: some JSONWritable) throws(ClientError) {
-    try transmit(method, parameters, flag: #","oneway":true"#)
+  public func send<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters
+  ) throws(ClientError) {
+    try transmit(Method.name, parameters, flag: #","oneway":true"#)
   }
 
-  /// Calls a method and returns at once; ``nextAnswer(as:)`` returns its answers.
+  /// Calls a method and returns at once; ``nextAnswer(of:)`` returns its answers.
   ///
   /// Use it in a program that waits for several things at once. With `more` the service may answer more than once.
-  public func begin(_ method: String, _ parameters: some JSONWritable, more: Bool) throws(ClientError) {
-    try transmit(method, parameters, flag: more ? #","more":true"# : "")
+  public func begin<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, more: Bool
+  ) throws(ClientError) {
+    try transmit(Method.name, parameters, flag: more ? #","more":true"# : "")
   }
 
   /// The next answer to the call that was begun, and whether more follow; nil if none has arrived.
   ///
   /// Never waits. After nil nothing is left to read, so poll(2) on ``descriptor`` tells when to ask again. After
   /// ``ClientError/malformed(_:)`` the caller can still read the answers that follow.
-  public func nextAnswer<Reply: JSONReadable>(
-    as reply: Reply.Type
-  ) throws(ClientError) -> (parameters: Reply, continues: Bool)? {
-    try receive(reply, waits: false)
+  public func nextAnswer<Method: InterfaceMethod>(
+    of method: Method.Type
+  ) throws(ClientError) -> (parameters: Method.Reply, continues: Bool)? {
+    try receive(Method.Reply.self, waits: false)
   }
 
   /// Waits for the next answer to the call that was begun, and returns whether more follow.
-  public func answer<Reply: JSONReadable>(
-    as reply: Reply.Type
-  ) throws(ClientError) -> (parameters: Reply, continues: Bool) {
-    guard let answer = try receive(reply, waits: true) else { throw .disconnected }
+  public func answer<Method: InterfaceMethod>(
+    of method: Method.Type
+  ) throws(ClientError) -> (parameters: Method.Reply, continues: Bool) {
+    guard let answer = try receive(Method.Reply.self, waits: true) else { throw .disconnected }
     return answer
   }
 
   private func transmit(
-    _ method: String, _ parameters: some JSONWritable, flag: StaticString = ""
+    _ method: String, _ parameters: some JSONWritable, flag: StaticString
   ) throws(ClientError) {
     var json = JSONWriter()
     json.literal(#"{"method":"#)

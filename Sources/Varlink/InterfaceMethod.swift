@@ -9,7 +9,7 @@ public protocol InterfaceDeclaration {
 }
 
 /// A method of an interface for client and server: its name on the socket, its parameters and its reply.
-public protocol InterfaceMethod {
+public protocol InterfaceMethod: SendableMetatype {
   /// The parameters of a call.
   associatedtype Parameters: JSONReadable & JSONWritable & Hashable & Sendable
   /// A reply; with `more` there may be several.

@@ -32,6 +32,8 @@ struct ErrorDeclaration: Equatable {
 enum Shape: Equatable {
   case record([Member])
   case words([Word])
+  /// A string of which the file knows some words; a later service may send others.
+  case openWords([Word])
 }
 
 struct Member: Equatable {

@@ -18,7 +18,16 @@ enum Documentation {
     return lines
   }
 
-  /// The paragraphs and list items, each on one line.
+  /// The words that the items of the comment's lists explain.
+  static func words(_ comment: String) -> [Word] {
+    blocks(of: comment).compactMap { block in
+      let parts = block.split(separator: "`", maxSplits: 2)
+      guard parts.count == 3, parts[0] == "- " else { return nil }
+      return Word(name: String(parts[1]), comment: String(parts[2].dropFirst(2)))
+    }
+  }
+
+  /// The paragraphs and the items of lists, each on one line.
   private static func blocks(of comment: String) -> [String] {
     var blocks: [String] = []
     var isOpen = false

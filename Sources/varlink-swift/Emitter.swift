@@ -110,6 +110,7 @@ extension Shape {
     switch self {
     case .record(let members): .record(members.map { Member(name: $0.name, type: $0.type.bare) })
     case .words(let words): .words(words.map { Word(name: $0.name) })
+    case .openWords(let words): .openWords(words.map { Word(name: $0.name) })
     }
   }
 

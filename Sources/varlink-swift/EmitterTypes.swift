@@ -4,6 +4,7 @@ extension SwiftSource {
     switch shape {
     case .record(let members): record(name, members)
     case .words(let words): self.words(name, words)
+    case .openWords(let words): openWords(name, words)
     }
   }
 
@@ -40,12 +41,32 @@ extension SwiftSource {
     }
   }
 
+  private mutating func openWords(_ name: String, _ words: [Word]) {
+    block("public struct \(name): RawRepresentable, JSONReadable, JSONWritable, Hashable, Sendable") { source in
+      for word in words {
+        source.comment(word.comment)
+        source.line("public static let \(Naming.property(word.name)) = \(name)(rawValue: \"\(word.name)\")")
+      }
+      source.comment("The word on the wire.")
+      source.line("public let rawValue: String")
+      source.line()
+      source.comment("Makes a word, which may be one that the file does not list.")
+      source.line("public init(rawValue: String) { self.rawValue = rawValue }")
+      source.line()
+      source.comment("Reads the word on the wire.")
+      source.line("public init(from json: inout JSONReader) throws(JSONError) { rawValue = try json.string() }")
+      source.line()
+      source.comment("Writes the word on the wire.")
+      source.line("public func write(to json: inout JSONWriter) { json.string(rawValue) }")
+    }
+  }
+
   // MARK: - Structs
 
   mutating func record(_ name: String, _ members: [Member], errorName: String? = nil) {
     let kind = errorName == nil ? "JSONReadable, JSONWritable" : "VarlinkError"
     // An extensible type of events reads an unknown word as absent, so that the rest of the event is readable.
-    let isOpen = members.contains { $0.name == "kind" && $0.type == .string }
+    let isOpen = members.contains { if case .inline(.openWords) = $0.type { true } else { false } }
     block("public struct \(name): \(kind), Hashable, Sendable") { source in
       if let errorName {
         source.comment("The name of the error on the socket.")

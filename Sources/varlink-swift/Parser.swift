@@ -70,7 +70,7 @@ struct Parser {
       let name = try name()
       skipSpace()
       if skip(":") {
-        members.append(Member(name: name, type: try type(), comment: comment))
+        members.append(Member(name: name, type: try type(of: name, comment), comment: comment))
       } else {
         words.append(Word(name: name, comment: comment))
       }
@@ -80,6 +80,13 @@ struct Parser {
     try symbol(")")
     guard members.isEmpty || words.isEmpty else { throw problem("cannot mix members and words") }
     return words.isEmpty ? .record(members) : .words(words)
+  }
+
+  /// Reads the type of a member; the words of a string `kind` are those that its comment explains.
+  private mutating func type(of member: String, _ comment: String) throws(Problem) -> WireType {
+    let type = try type()
+    let words = type == .string && member == "kind" ? Documentation.words(comment) : []
+    return words.isEmpty ? type : .inline(.openWords(words))
   }
 
   private mutating func type() throws(Problem) -> WireType {

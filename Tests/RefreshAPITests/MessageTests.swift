@@ -60,7 +60,9 @@ struct MessageTests {
   @Test func anEventOfALaterDaemonIsReadAsFarAsItIsKnown() throws {
     let text = #"{"kind":"new","phase":"asleep","trigger":"moon","reason":"deadline","later":[{}],"outcome":null}"#
     let event = try Wire.AttachEvent(jsonText: Array(text.utf8))
-    #expect(event == Wire.AttachEvent(kind: "new", reason: .deadline))
+    #expect(event == Wire.AttachEvent(kind: .init(rawValue: "new"), reason: .deadline))
+    #expect(try event.jsonText(.line) == #"{"kind":"new","reason":"deadline"}"#)
+    #expect(try Wire.AttachEvent(kind: .pushDropped).jsonText(.line) == #"{"kind":"push_dropped"}"#)
     #expect(throws: JSONError.self) { try Wire.AttachEvent(jsonText: Array(#"{"kind":"new","phase":5}"#.utf8)) }
   }
 

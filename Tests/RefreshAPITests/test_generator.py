@@ -21,7 +21,7 @@ interface org.example.Lights
 type Lamp (
   # The size. Others may come.
   # `big`: it is big.
-  # `small`: it is not.
+  # `very_small`: it is not.
   kind: string,
   content_id: ?string,
   color: ?Color,
@@ -85,7 +85,10 @@ def test_files_that_would_not_change_are_not_written(make, tmp_path):
         "  /// A lamp.\n  ///\n  /// It is on the ceiling, or on the wall.\n  ///\n  /// A second paragraph.\n"
         "  public struct Lamp",
         "    /// The size.\n    ///\n    /// Others may come.\n    ///\n    /// - `big`: it is big.\n"
-        "    /// - `small`: it is not.\n    public let kind: String\n",
+        "    /// - `very_small`: it is not.\n    public let kind: Kind\n",
+        "    public struct Kind: RawRepresentable, JSONReadable, JSONWritable, Hashable, Sendable {\n"
+        '      /// it is big.\n      public static let big = Kind(rawValue: "big")\n'
+        '      /// it is not.\n      public static let verySmall = Kind(rawValue: "very_small")\n',
     ],
 )
 def test_what_is_made_of_a_file(make, part):

@@ -59,11 +59,16 @@ struct DocumentedTable: Sendable, CustomTestStringConvertible {
   /// The file with a line of the table in its place.
   func text(with line: String) -> String { text.replacing("@", with: line) }
 
-  /// The rows of the table in the page.
-  func rows() throws -> [DocumentedKey] {
+  /// The text of a page.
+  static func page(_ name: String) throws -> String {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
+    return try String(contentsOf: root.appending(path: "docs/\(name)"), encoding: .utf8)
+  }
+
+  /// The rows of the table in the page.
+  func rows() throws -> [DocumentedKey] {
+    let page = try Self.page("configuration.md")
     let lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let section = lines.drop { $0.drop { $0 == "#" } != " " + heading }.dropFirst().prefix { !$0.hasPrefix("#") }
     let table = section.drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }.map(Self.cells)

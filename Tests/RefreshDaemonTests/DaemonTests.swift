@@ -57,7 +57,7 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     #expect(answers == [world.store.problem])
     #expect(world.daemon.saving.problem == world.store.problem)
-    world.daemon.handle(.disabled(todo, false))
+    world.daemon.core.handle(.disabled(todo, false))
     world.send(.foreground, of: todo)
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.started.count == 1, "the daemon goes on in memory")
@@ -74,7 +74,7 @@ import Testing
   @Test func aCommitThatIsTriedAgainSurvivesALossOfPowerToo() {
     fill()
     world.daemon.saving.requireDurable()
-    world.daemon.handle(.disabled(todo, true))
+    world.daemon.core.handle(.disabled(todo, true))
     world.scheduler.run(for: .seconds(1))
     #expect(world.store.isLastDurable)
     world.store.problem = nil

@@ -17,7 +17,7 @@ import Testing
         Wire.Request(url: "http://127.0.0.1/file", path: "\(folder)/file", network: Wire.NetworkConstraint.none))
       world.daemon.transfers.enqueue([order], of: todo) { ids += $1 }
       world.scheduler.run(for: .zero)
-      world.daemon.handle(.transferReported(try #require(ids.last), .noSpace(needed: 5)))
+      world.daemon.core.handle(.transferReported(try #require(ids.last), .noSpace(needed: 5)))
     }
     func isWaiting(_ id: TransferID?) -> Bool {
       guard let id, case .noSpace = world.daemon.core.engine.transferState(of: id)?.stage else { return false }

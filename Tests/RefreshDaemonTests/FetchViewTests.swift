@@ -20,7 +20,7 @@ import Testing
       http = { url = "http://127.0.0.1/other", to = "/srv/feeds/other" }
       """
     ])
-    world.daemon.handle(.requested(todo, .manual))
+    world.daemon.core.handle(.requested(todo, .manual))
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.launches.map(\.confinement?.writes) == Array(repeating: .folders(["/srv/feeds"]), count: 2))
     #expect(world.daemon.unconfined == nil)

@@ -69,7 +69,7 @@ import Testing
   @Test func theURLsOfItsFileDoNotMakeItsRowAgain() throws {
     daemon.runner.fetches.remember(Validator(etag: "1"), of: todo, "https://example.org/a")
     world.store.isPrompt = false
-    daemon.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
+    daemon.core.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
     world.scheduler.run(for: .seconds(1))
     try leave()
     daemon.handleDurably([.erased(todo)]) { _ in }
@@ -85,18 +85,18 @@ import Testing
     let transfer = TransferID(1)
     let policy = TransferPolicy(
       session: TransferSession(app: todo, name: "default"), host: "example.org", enqueuedAt: daemon.core.now)
-    daemon.handle(.disabled(todo, true))
-    daemon.handle(.pushed(todo, push))
-    daemon.handle(.enqueued([Enqueued(id: transfer, policy: policy)]))
+    daemon.core.handle(.disabled(todo, true))
+    daemon.core.handle(.pushed(todo, push))
+    daemon.core.handle(.enqueued([Enqueued(id: transfer, policy: policy)]))
     try leave()
     #expect(!daemon.core.engine.mayErase(todo), "a transfer has not ended")
-    daemon.handle(.transferCancelled(transfer))
-    daemon.handle(.transferReported(transfer, .stopped))
+    daemon.core.handle(.transferCancelled(transfer))
+    daemon.core.handle(.transferReported(transfer, .stopped))
     world.scheduler.run(for: .seconds(1))
     #expect(daemon.core.engine.mayErase(todo))
     world.store.isPrompt = false
     let erase = { [daemon] in
-      daemon.handleDurably([.erased(todo)]) { problem in if problem == nil { daemon.handle(.erased(todo)) } }
+      daemon.handleDurably([.erased(todo)]) { problem in if problem == nil { daemon.core.handle(.erased(todo)) } }
     }
     erase()
     world.scheduler.run(for: .seconds(9))
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func itIsSavedAgainIntoAFileInPlaceOfADamagedOne() throws {
-    daemon.handle(.overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))))
+    daemon.core.handle(.overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))))
     try leave()
     let before = world.store.saved.count
     daemon.saving.readFailed(StoreError(.read, path: "store", sqliteCode: 11, systemError: 0, cause: "malformed"))

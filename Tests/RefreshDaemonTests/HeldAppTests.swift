@@ -46,7 +46,7 @@ import Testing
 
   @Test func aProgramThatAppearsLiftsTheHoldWithoutAReload() throws {
     world.scheduler.run(for: .hours(1))
-    world.daemon.handle(.disabled(mail, true))
+    world.daemon.core.handle(.disabled(mail, true))
     try world.directory.write("apps.d/org.example.todo.toml", Self.file("org.example.todo", "/bin/false"))
     try world.directory.write("apps.d/org.example.mail.toml", Self.file("org.example.mail", "/bin/true"))
     world.scheduler.run(for: .minutes(6))

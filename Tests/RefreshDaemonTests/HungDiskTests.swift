@@ -42,8 +42,8 @@ import Testing
   /// Makes the disk hang in the middle of a commit.
   private func hang() {
     world.store.isPrompt = false
-    daemon.handle(.overridden(mail, Overrides()))
-    daemon.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
+    daemon.core.handle(.overridden(mail, Overrides()))
+    daemon.core.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
     world.scheduler.run(for: .seconds(1))
   }
 
@@ -214,7 +214,7 @@ import Testing
     world.store.isPrompt = false
     world.send(.foreground, of: todo)
     world.scheduler.run(for: .seconds(60))
-    daemon.handle(.disabled(todo, true))
+    daemon.core.handle(.disabled(todo, true))
     world.store.isPrompt = true
     world.store.finish()
     world.scheduler.run(for: .seconds(1))

@@ -31,7 +31,7 @@ import Testing
     todo = try #require(AppID("org.example.todo"))
     world = try VirtualDaemon(apps: ["org.example.todo": Self.todoFile])
     world.scheduler.run(for: .seconds(600))
-    daemon.handle(.observed(.network(Reading(Network(reach: .offline), source: "test"))))
+    daemon.core.handle(.observed(.network(Reading(Network(reach: .offline), source: "test"))))
     world.send(.foreground, of: todo)
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.started.isEmpty)
@@ -40,7 +40,7 @@ import Testing
   /// The network comes back while the reload asks for the conditions of the new configuration.
   private func reloadInObserved(_ apps: [String: String]) throws {
     world.machine.onStart = { [unowned daemon = self.daemon] _ in
-      daemon.handle(.observed(.network(Reading(Network(), source: "test"))))
+      daemon.core.handle(.observed(.network(Reading(Network(), source: "test"))))
     }
     try world.reload(apps: apps)
     world.scheduler.run(for: .seconds(1))
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func theAppGoesWhileItsRefreshRuns() throws {
-    daemon.handle(.observed(.network(Reading(Network(), source: "test"))))
+    daemon.core.handle(.observed(.network(Reading(Network(), source: "test"))))
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.started.count == 1)
     try reloadInObserved(["org.example.mail": Self.mailFile])
@@ -89,7 +89,7 @@ import Testing
 
   @Test func aStartWithoutConfigurationEndsItsRefresh() throws {
     world.store.isPrompt = false
-    daemon.handle(.observed(.network(Reading(Network(), source: "test"))))
+    daemon.core.handle(.observed(.network(Reading(Network(), source: "test"))))
     world.scheduler.run(for: .seconds(1))
     let refresh = try #require(daemon.core.engine.refreshes.first)
     daemon.saving.perform([.init(effect: .start(refresh, todo, .foreground, deadline: daemon.core.now), app: nil)])
@@ -102,7 +102,7 @@ import Testing
 
   @Test func aTaskOfAnUnknownRefreshEnds() throws {
     world.store.isPrompt = false
-    daemon.handle(.observed(.network(Reading(Network(), source: "test"))))
+    daemon.core.handle(.observed(.network(Reading(Network(), source: "test"))))
     world.scheduler.run(for: .seconds(1))
     let refresh = try #require(daemon.core.engine.refreshes.first)
     daemon.saving.perform([.init(effect: .startTask(refresh, todo, task: 0), app: nil)])

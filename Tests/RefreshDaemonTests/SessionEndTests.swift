@@ -28,7 +28,7 @@ import Testing
   }
 
   private func end(_ id: TransferID) {
-    world.daemon.handle(.transferReported(id, .done))
+    world.daemon.core.handle(.transferReported(id, .done))
     world.scheduler.run(for: .seconds(1))
   }
 

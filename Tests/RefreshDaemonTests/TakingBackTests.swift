@@ -26,13 +26,13 @@ import Testing
     world.send(.foreground, of: todo)
     world.scheduler.run(for: .seconds(1))
     world.launcher.onEnd(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
-    daemon.handle(.observed(.network(Reading(Network(reach: .offline), source: "test"))))
+    daemon.core.handle(.observed(.network(Reading(Network(reach: .offline), source: "test"))))
     world.scheduler.run(for: .seconds(1))
     let later = OneShot(earliest: daemon.core.now + .hours(9), reason: "")
     let transfer = TransferID(1)
     let policy = TransferPolicy(
       session: TransferSession(app: todo, name: "default"), host: "example.org", enqueuedAt: daemon.core.now)
-    daemon.handle(.enqueued([Enqueued(id: transfer, policy: policy)]))
+    daemon.core.handle(.enqueued([Enqueued(id: transfer, policy: policy)]))
     world.scheduler.run(for: .seconds(1))
     let changes: [Event] = [
       .skipped(todo), .skippedAll(todo, until: later.earliest), .forgotten(todo), .disabled(todo, true),
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func anErasedAppThatIsRefusedIsThereAsItWas() throws {
-    daemon.handle(.overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))))
+    daemon.core.handle(.overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))))
     try world.reload(apps: ["org.example.mail": HungDiskTests.file("org.example.mail")])
     world.scheduler.run(for: .seconds(1))
     let before = try #require(daemon.core.engine.state(of: todo))
@@ -116,7 +116,7 @@ import Testing
     try world.reload(apps: ["org.example.mail": HungDiskTests.file("org.example.mail")])
     world.scheduler.run(for: .seconds(1))
     world.store.isPrompt = false
-    daemon.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
+    daemon.core.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
     world.scheduler.run(for: .seconds(1))
     daemon.handleDurably([.erased(todo)]) { _ in }
     world.scheduler.run(for: .seconds(8))
@@ -130,7 +130,7 @@ import Testing
     try world.reload(apps: ["org.example.mail": HungDiskTests.file("org.example.mail")])
     world.scheduler.run(for: .seconds(1))
     world.store.isPrompt = false
-    daemon.handle(.erased(todo))
+    daemon.core.handle(.erased(todo))
     try world.reload(apps: [
       "org.example.todo": HungDiskTests.file("org.example.todo"),
       "org.example.mail": HungDiskTests.file("org.example.mail"),

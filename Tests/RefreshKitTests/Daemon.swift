@@ -83,13 +83,12 @@ final class Daemon {
 
   /// Calls a method as another client.
   func ask<Method: InterfaceMethod>(_ method: Method.Type, _ parameters: Method.Parameters) throws -> Method.Reply {
-    try Client(path: socket).call(Method.name, parameters, as: Method.Reply.self)
+    try Client(path: socket).call(Method.self, parameters)
   }
 
   /// Starts a refresh of the app, and does not wait for its end.
   func refresh(_ trigger: Wire.Trigger = .manual) throws {
-    try Client(path: socket).send(
-      ManagerInterface.Run.name, ManagerInterface.Run.Parameters(app: Self.app, trigger: trigger))
+    try Client(path: socket).send(ManagerInterface.Run.self, .init(app: Self.app, trigger: trigger))
   }
 
   /// The app as it is now.
@@ -119,14 +118,11 @@ final class Daemon {
     var limit = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(watch.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var failure: (any Error)?
-    try watch.stream(
-      ManagerInterface.Watch.name, ManagerInterface.Watch.Parameters(apps: [app]), as: ManagerInterface.Watch.Reply.self
-    ) { answer in
+    try watch.stream(ManagerInterface.Watch.self, .init(apps: [app])) { answer in
       guard answer.event.kind == .watching else { return answer.event.phase != phase }
       do {
         // The watch reports changes from now on, and this call shows the changes before.
-        let shown = try Client(path: socket).call(
-          ManagerInterface.Show.name, ManagerInterface.Show.Parameters(app: app), as: ManagerInterface.Show.Reply.self)
+        let shown = try Client(path: socket).call(ManagerInterface.Show.self, .init(app: app))
         return shown.app.phase != phase
       } catch {
         failure = error

@@ -24,12 +24,16 @@ struct ClientTests {
       for answer in answers { peer.send(answer) }
       if !staysOpen { peer.endSending() }
     }
+
+    /// Calls `Echo`, whatever the answers are.
+    func ask() throws(ClientError) -> Echo {
+      try client.call(TestInterface.Echo.self, .init(text: "there", tags: nil))
+    }
   }
 
   @Test func aCallGoesOutAndItsAnswerComesBack() throws {
     let pair = try Pair(answers: echoed("back"))
-    let answer = try pair.client.call("org.example.test.Echo", Echo(text: "there", tags: nil), as: Echo.self)
-    #expect(answer.text == "back")
+    #expect(try pair.ask().text == "back")
     let sent = try #require(pair.peer.messages().first)
     #expect(sent.contains(#""method":"org.example.test.Echo""#))
     #expect(sent.contains(#""parameters":{"text":"there"}"#))
@@ -38,7 +42,7 @@ struct ClientTests {
 
   @Test func whoWantsNoAnswerSaysSo() throws {
     let pair = try Pair()
-    try pair.client.send("org.example.test.Echo", Echo(text: "there", tags: nil))
+    try pair.client.send(TestInterface.Echo.self, .init(text: "there", tags: nil))
     let sent = try #require(pair.peer.messages().first)
     #expect(sent.contains(#""oneway":true"#))
   }
@@ -46,13 +50,13 @@ struct ClientTests {
   @Test(arguments: ["{}", #"{"parameters":null}"#, #"{"parameters":{}}"#, #"{"parameters":{"new":1}}"#])
   func absentParametersAreNone(answer: String) throws {
     let pair = try Pair(answers: answer)
-    #expect(try pair.client.call("a.B", NoParameters(), as: NoParameters.self) == NoParameters())
+    #expect(try pair.client.call(TestInterface.Later.self, .init()) == TestInterface.Later.Reply())
   }
 
   @Test func callsFollowEachOther() throws {
     let pair = try Pair(answers: echoed("1"), echoed("2"))
     for text in ["1", "2"] {
-      #expect(try pair.client.call("a.B", NoParameters(), as: Echo.self).text == text)
+      #expect(try pair.ask().text == text)
     }
   }
 
@@ -60,19 +64,19 @@ struct ClientTests {
     let pair = try Pair(
       answers: #"{"parameters":{"number":1},"continues":true}"#, #"{"parameters":{"number":2}}"#, echoed("next"))
     var numbers: [Int] = []
-    try pair.client.stream("a.Count", NoParameters(), as: Number.self) {
+    try pair.client.stream(TestInterface.Count.self, .init(to: 2)) {
       numbers.append($0.number)
       return true
     }
     #expect(numbers == [1, 2])
     #expect(pair.peer.messages().first?.contains(#""more":true"#) == true)
-    #expect(try pair.client.call("a.B", NoParameters(), as: Echo.self).text == "next")
+    #expect(try pair.ask().text == "next")
   }
 
   @Test func aStreamEndsWhenTheCallerHasEnough() throws {
     let pair = try Pair(answers: #"{"parameters":{"number":1},"continues":true}"#)
     var numbers: [Int] = []
-    try pair.client.stream("a.Count", NoParameters(), as: Number.self) {
+    try pair.client.stream(TestInterface.Count.self, .init(to: 2)) {
       numbers.append($0.number)
       return false
     }
@@ -81,33 +85,33 @@ struct ClientTests {
 
   @Test func whoDoesNotWaitTakesWhatHasCome() throws {
     let pair = try Pair()
-    try pair.client.begin("a.Count", NoParameters(), more: true)
+    try pair.client.begin(TestInterface.Count.self, .init(to: 2), more: true)
     #expect(pair.peer.messages().first?.contains(#""more":true"#) == true)
     // The peer has ended, so there is an end instead of nothing.
-    #expect(throws: ClientError.self) { try pair.client.nextAnswer(as: Number.self) }
+    #expect(throws: ClientError.self) { try pair.client.nextAnswer(of: TestInterface.Count.self) }
 
     let open = try Pair(answers: #"{"parameters":{"number":1},"continues":true}"#, staysOpen: true)
-    try open.client.begin("a.Count", NoParameters(), more: true)
-    let first = try #require(try open.client.nextAnswer(as: Number.self))
+    try open.client.begin(TestInterface.Count.self, .init(to: 2), more: true)
+    let first = try #require(try open.client.nextAnswer(of: TestInterface.Count.self))
     #expect(first.parameters.number == 1 && first.continues)
-    #expect(try open.client.nextAnswer(as: Number.self) == nil)
+    #expect(try open.client.nextAnswer(of: TestInterface.Count.self) == nil)
     open.peer.send(#"{"parameters":{"number":2}}"#)
-    let second = try #require(try open.client.nextAnswer(as: Number.self))
+    let second = try #require(try open.client.nextAnswer(of: TestInterface.Count.self))
     #expect(second.parameters.number == 2 && !second.continues)
   }
 
   @Test func anAnswerThatCannotBeReadHidesNoOther() throws {
     let pair = try Pair(
       answers: #"{"parameters":{"number":"one"},"continues":true}"#, #"{"parameters":{"number":2},"continues":true}"#)
-    try pair.client.begin("a.Count", NoParameters(), more: true)
-    #expect(throws: ClientError.self) { try pair.client.nextAnswer(as: Number.self) }
-    #expect(try pair.client.nextAnswer(as: Number.self)?.parameters.number == 2)
+    try pair.client.begin(TestInterface.Count.self, .init(to: 2), more: true)
+    #expect(throws: ClientError.self) { try pair.client.nextAnswer(of: TestInterface.Count.self) }
+    #expect(try pair.client.nextAnswer(of: TestInterface.Count.self)?.parameters.number == 2)
   }
 
   @Test func aDeclaredErrorComesWithItsParameters() throws {
     let pair = try Pair(answers: #"{"error":"org.example.test.Refused","parameters":{"because":"no"}}"#)
     let error = #expect(throws: ClientError.self) {
-      try pair.client.call("a.B", NoParameters(), as: Echo.self)
+      try pair.ask()
     }
     guard case .failed(let reply) = error else {
       Issue.record("\(String(describing: error))")
@@ -121,7 +125,7 @@ struct ClientTests {
   @Test func anErrorWithoutParametersFitsATypeWithoutAny() throws {
     let pair = try Pair(answers: #"{"error":"org.varlink.service.ExpectedMore"}"#)
     let error = #expect(throws: ClientError.self) {
-      try pair.client.call("a.B", NoParameters(), as: Echo.self)
+      try pair.ask()
     }
     guard case .failed(let reply) = error else {
       Issue.record("\(String(describing: error))")
@@ -134,7 +138,7 @@ struct ClientTests {
   func anAnswerThatDoesNotFitIsMalformed(answer: String) throws {
     let pair = try Pair(answers: answer)
     let error = #expect(throws: ClientError.self) {
-      try pair.client.call("a.B", NoParameters(), as: Echo.self)
+      try pair.ask()
     }
     guard case .malformed = error else {
       Issue.record("\(String(describing: error))")
@@ -145,7 +149,7 @@ struct ClientTests {
   @Test func theEndBeforeTheAnswerIsToldApart() throws {
     let pair = try Pair()
     let error = #expect(throws: ClientError.self) {
-      try pair.client.call("a.B", NoParameters(), as: Echo.self)
+      try pair.ask()
     }
     guard case .disconnected = error else {
       Issue.record("\(String(describing: error))")

@@ -9,8 +9,7 @@ enum GuardKeys {
 
   /// Reads the keys, and refuses the keys of a refreshed app; nil if the file names no unit.
   static func read(from section: inout Section, in load: LoadContext) -> GuardedUnit? {
-    let unit = section.read(
-      "unit", .text("syncthing.service") { (text) throws(Unreadable) in try ServiceUnit.guarded(text) })
+    let unit = section.read("unit", .text("syncthing.service", GuardedUnit.name(checking:)))
     let means = section.read("guard", .word(.freeze)) ?? GuardedUnit.Means.stop
     if !section.isWritten("unit") {
       section.refuse(
@@ -27,7 +26,7 @@ enum GuardKeys {
         "cannot find refresh-worker, which guards units, at "
           + load.reader.workers.map(quoted).joined(separator: " or "), remedy: "install it there")
     }
-    return unit.map { GuardedUnit($0.name, means: means) }
+    return unit.map { GuardedUnit($0, means: means) }
   }
 
   /// Refuses the keys of a guard in the file of another app.

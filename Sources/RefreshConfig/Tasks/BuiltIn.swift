@@ -1,4 +1,6 @@
+import JSON
 import RefreshAPI
+import RefreshEngine
 
 /// A task of a built-in kind, which `refresh-worker` performs.
 ///
@@ -32,6 +34,28 @@ public final class BuiltIn: Hashable, Sendable {
     }
   }
 
+  /// The path of the file that the worker writes within the refresh; nil for work that it leaves to another process.
+  public var writtenFile: String? { if case .fetch(let file, _) = work { file.target } else { nil } }
+
+  /// The standard name of the task; nil if that is the key of the kind.
+  var standardName: String? { if case .unit(let unit) = work { unit.shortName } else { nil } }
+
+  /// The order that the worker reads on standard input.
+  public func order(_ policy: TaskPolicy, remembered: Wire.FetchOrder.Remembered?) -> [UInt8] {
+    do {
+      return switch work {
+      case .fetch(let file, let mostBytes): try file.order(mostBytes: mostBytes, remembered).jsonBytes()
+      case .download(let file, let task): try task.request(for: file).jsonBytes()
+      case .replicate(let replication): try replication.order.jsonBytes()
+      case .unit(let unit): try unit.order(policy).jsonBytes()
+      case .activate(let app): try Wire.ActivationOrder(app: app.name).jsonBytes()
+      }
+    } catch {
+      // Texts and numbers can always be written; the worker reports a missing order.
+      return []
+    }
+  }
+
   /// Compares the work.
   public static func == (left: BuiltIn, right: BuiltIn) -> Bool { left === right || left.work == right.work }
 
@@ -49,6 +73,23 @@ public final class BuiltIn: Hashable, Sendable {
     case .activate: self
     }
   }
+}
+
+extension Command {
+  /// The file that the command fetches during the refresh (`http`); nil for any other command.
+  public var fetch: RemoteFile? { if case .fetch(let file, _) = builtIn?.work { file } else { nil } }
+
+  /// The file that the command downloads in the background (`transfer`); nil for any other command.
+  public var download: RemoteFile? { if case .download(let file, _) = builtIn?.work { file } else { nil } }
+
+  /// The replication that the command requests from CouchDB (`replicate`); nil for any other command.
+  public var replication: Replication? { if case .replicate(let task) = builtIn?.work { task } else { nil } }
+
+  /// The app that the command activates on the session bus (`activate`); nil for any other command.
+  public var activation: ActivatedApp? { if case .activate(let app) = builtIn?.work { app } else { nil } }
+
+  /// The unit of systemd that the command starts (`unit`); nil for any other command.
+  public var unit: ServiceUnit? { if case .unit(let task) = builtIn?.work { task } else { nil } }
 }
 
 /// A built-in kind of tasks, declared once: its key, its worker command and its settings.

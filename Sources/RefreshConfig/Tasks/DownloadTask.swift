@@ -1,4 +1,4 @@
-import RefreshEngine
+import RefreshAPI
 
 /// The settings of a task of the built-in kind `transfer`; nil for the default of a background transfer.
 public struct DownloadTask: Hashable, Sendable {
@@ -9,14 +9,17 @@ public struct DownloadTask: Hashable, Sendable {
   /// The expected SHA-256 of the whole file, 64 hexadecimal digits.
   public var sha256: String?
   /// The network that the transfer needs.
-  public var network: NetworkConstraint?
+  public var network: Wire.NetworkConstraint?
   /// The priority, -100 to 100; transfers with a higher priority go first.
   public var priority: Int32?
   /// The most bytes a second.
   public var maxRate: Int64?
   /// The text of a desktop notification for the owner at the end of the session.
   public var notify: String?
+}
 
+extension DownloadTask {
+  /// Reads the keys of a task's table.
   init(from table: inout Section) {
     session = table.read("session", Self.line("nightly"))
     description = table.read("description", Self.line("The map of the city"))
@@ -31,12 +34,12 @@ public struct DownloadTask: Hashable, Sendable {
     maxRate = table.read("max_rate", .bytes("1MB"))
   }
 
-  init(
-    session: String? = nil, description: String? = nil, sha256: String? = nil, network: NetworkConstraint? = nil,
-    priority: Int32? = nil, maxRate: Int64? = nil, notify: String? = nil
-  ) {
-    (self.session, self.description, self.sha256, self.network) = (session, description, sha256, network)
-    (self.priority, self.maxRate, self.notify) = (priority, maxRate, notify)
+  /// The transfer that the worker asks the daemon for.
+  func request(for file: RemoteFile) -> Wire.Request {
+    Wire.Request(
+      url: file.url, path: file.target, session: session, description: description, sha256: sha256, network: network,
+      priority: priority.map(Int64.init), maxRate: maxRate, headersFile: file.headersFile,
+      credentialFile: file.credentialFile, netrc: file.usesNetrc ? true : nil, notify: notify)
   }
 
   private static func line(_ example: String) -> ValueType<String> {

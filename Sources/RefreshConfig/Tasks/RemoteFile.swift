@@ -1,3 +1,5 @@
+import RefreshAPI
+
 /// A file on a server and its path on this machine, with the files that authorize the request.
 public struct RemoteFile: Hashable, Sendable {
   /// The whole URL, which may contain secrets.
@@ -53,6 +55,13 @@ extension RemoteFile {
     file.headersFile = headersFile.map { interner.intern(owner.path(of: $0)) }
     file.credentialFile = credentialFile.map { interner.intern(owner.path(of: $0)) }
     return file
+  }
+
+  /// The order for the worker to fetch the file.
+  func order(mostBytes: Int64, _ remembered: Wire.FetchOrder.Remembered?) -> Wire.FetchOrder {
+    Wire.FetchOrder(
+      url: url, to: target, headersFile: headersFile, credentialFile: credentialFile, netrc: usesNetrc,
+      mostBytes: mostBytes, remembered: remembered)
   }
 
   /// The type of a path to secrets or data, which may begin with `~/`; `suffix` is as in ``TargetPath``.

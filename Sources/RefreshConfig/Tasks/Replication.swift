@@ -1,3 +1,5 @@
+import RefreshAPI
+
 /// The settings of a task of the built-in kind `replicate`: a one-shot replication between two databases of CouchDB.
 ///
 /// The replicator of a CouchDB does the work and keeps the checkpoints.
@@ -10,6 +12,10 @@ public struct Replication: Hashable, Sendable {
     public var credentialFile: String?
     /// The path of a file with header fields, one line `Name: value` each, absolute; nil for none.
     public var headersFile: String?
+
+    fileprivate var peer: Wire.ReplicationPeer {
+      Wire.ReplicationPeer(url: url.text, credentialFile: credentialFile, headersFile: headersFile)
+    }
   }
 
   /// The database to read.
@@ -22,6 +28,12 @@ public struct Replication: Hashable, Sendable {
   public var createsTarget: Bool
   /// The documents to replicate, as a selector of Mango in JSON; nil for all.
   public var selector: String?
+
+  /// The order for the worker.
+  var order: Wire.ReplicationOrder {
+    Wire.ReplicationOrder(
+      server: server.peer, source: source.peer, target: target.peer, createTarget: createsTarget, selector: selector)
+  }
 }
 
 /// Reads the keys of a task's table. Paths may begin with `~/` until the owner is known.

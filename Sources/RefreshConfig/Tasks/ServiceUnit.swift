@@ -1,3 +1,4 @@
+import RefreshAPI
 import RefreshEngine
 
 /// The settings of a task of the built-in kind `unit`.
@@ -32,7 +33,7 @@ public struct ServiceUnit: Hashable, Sendable {
     return task
   }
 
-  private init(checking text: String) throws(Unreadable) {
+  fileprivate init(checking text: String) throws(Unreadable) {
     guard !text.isEmpty, !Self.suffixes.contains(text[...]), text.utf8.allSatisfy(\.isOfUnitName),
       text.utf8.count <= Self.longest
     else {
@@ -61,32 +62,38 @@ public struct ServiceUnit: Hashable, Sendable {
     self.init(name: text)
   }
 
-  /// The unit of a guard; throws if the name is no name of a service.
-  static func guarded(_ text: String) throws(Unreadable) -> ServiceUnit {
-    if let point = text.lastIndex(of: "."), suffixes.contains(text[point...]), text[point...] != ".service" {
-      throw Unreadable(
-        "cannot guard \(quoted(text)): only a service is stopped and started again", remedy: "write a .service")
-    }
-    return try ServiceUnit(checking: text)
+  /// The name without its suffix.
+  var shortName: String { String(name.dropLast(".service".utf8.count)) }
+
+  /// The order for the worker.
+  func order(_ policy: TaskPolicy) -> Wire.UnitOrder {
+    Wire.UnitOrder(
+      unit: name, manager: isOfMachine ? .system : .user, noDataExit: Int(policy.noDataExit),
+      retryExit: Int(policy.retryExit))
   }
 
   /// The unit of a guard.
   init(_ unit: GuardedUnit) { (name, isOfMachine) = (unit.name, unit.user == nil) }
 
   /// The kinds of units (systemd.unit(5)).
-  private static let suffixes: [Substring] = [
+  fileprivate static let suffixes: [Substring] = [
     ".service", ".socket", ".device", ".mount", ".automount", ".swap", ".target", ".path", ".timer", ".slice", ".scope",
   ]
+}
+
+extension GuardedUnit {
+  /// Checks the name of the unit of a guard, which must be a service.
+  static func name(checking text: String) throws(Unreadable) -> String {
+    if let point = text.lastIndex(of: "."), ServiceUnit.suffixes.contains(text[point...]), text[point...] != ".service"
+    {
+      throw Unreadable(
+        "cannot guard \(quoted(text)): only a service is stopped and started again", remedy: "write a .service")
+    }
+    return try ServiceUnit(checking: text).name
+  }
 }
 
 extension UInt8 {
   /// Whether the byte may be in the name of a unit (systemd.unit(5), "Description").
   fileprivate var isOfUnitName: Bool { isLetterOrDigit || ":-_.\\@".utf8.contains(self) }
-}
-
-extension BuiltIn {
-  /// The name of the unit without its suffix, the standard name of the task; nil for another kind.
-  var nameOfUnit: String? {
-    if case .unit(let task) = work { String(task.name.dropLast(".service".utf8.count)) } else { nil }
-  }
 }

@@ -30,7 +30,7 @@ struct TaskSection {
     standardName =
       section.isWritten("shell")
       ? "shell"
-      : builtIn?.nameOfUnit ?? kind?.key ?? arguments?.first?.split(separator: "/").last.map(String.init) ?? "task"
+      : builtIn?.standardName ?? kind?.key ?? arguments?.first?.split(separator: "/").last.map(String.init) ?? "task"
     newData = section.read("new_data", .text("output", Self.newData)) ?? standard.newData
     noDataExit = section.read("no_data_exit", .integer(0...255, example: 100)) ?? standard.noDataExit
     retryExit = section.read("retry_exit", .integer(1...255, example: 75)) ?? standard.retryExit

@@ -4,15 +4,14 @@ import RefreshEngine
 extension Interval {
   /// Reads a duration (see ``Swift/Duration/init(systemd:)``), `never` or `minimum`.
   public init(_ text: String) throws(Unreadable) {
-    switch text {
-    case "never": self = .never
-    case "minimum": self = .minimum
-    default:
-      do {
-        self = .every(try Duration(systemd: text))
-      } catch {
-        throw Unreadable(error.message, remedy: error.remedy + #", or "minimum", or "never""#)
-      }
+    if let interval = Interval(word: text) {
+      self = interval
+      return
+    }
+    do {
+      self = .every(try Duration(systemd: text))
+    } catch {
+      throw Unreadable(error.message, remedy: error.remedy + #", or "minimum", or "never""#)
     }
   }
 
@@ -27,11 +26,5 @@ extension Interval {
   }
 
   /// The interval in the form that ``init(_:)`` reads.
-  public var text: String {
-    switch self {
-    case .never: "never"
-    case .minimum: "minimum"
-    case .every(let duration): duration.inSystemdForm
-    }
-  }
+  public var text: String { text(\.inSystemdForm) }
 }

@@ -42,7 +42,7 @@ final class AttachedProcesses {
 
   /// Confirms to a process that it is attached.
   func greet(_ lease: LeaseID, of app: AppID) {
-    send(Wire.AttachEvent(kind: "attached", phase: core.engine.phase(of: app).map(Wire.Phase.init)), to: lease)
+    send(Wire.AttachEvent(kind: .attached, phase: core.engine.phase(of: app).map(Wire.Phase.init)), to: lease)
   }
 
   /// The process that performs the app's next refresh.
@@ -101,7 +101,7 @@ final class AttachedProcesses {
     let refresh = Wire.Refresh(ended, of: app)
     let messages = refresh.messages.joined(separator: "; ")
     let event = Wire.AttachEvent(
-      kind: "ended", refresh: refresh.id, outcome: refresh.outcome, cause: refresh.cause?.text,
+      kind: .ended, refresh: refresh.id, outcome: refresh.outcome, cause: refresh.cause?.text,
       message: messages.isEmpty ? nil : messages)
     send(event, of: app)
   }
@@ -109,13 +109,13 @@ final class AttachedProcesses {
   func report(_ ended: Wire.RefreshTask, _ refresh: RefreshID, of app: AppID) {
     send(
       Wire.AttachEvent(
-        kind: "task_ended", refresh: refresh.description, outcome: ended.outcome, cause: ended.cause?.text,
+        kind: .taskEnded, refresh: refresh.description, outcome: ended.outcome, cause: ended.cause?.text,
         message: ended.message.isEmpty ? nil : ended.message, task: ended.name),
       of: app)
   }
 
   func report(_ phase: Phase, of app: AppID) {
-    send(Wire.AttachEvent(kind: "phase_changed", phase: Wire.Phase(phase)), of: app)
+    send(Wire.AttachEvent(kind: .phaseChanged, phase: Wire.Phase(phase)), of: app)
   }
 
   private func allowed(for app: AppID) -> [LeaseID] { performers[app]?.leases.filter(isAllowed) ?? [] }

@@ -1,3 +1,4 @@
+import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 import RefreshStore
@@ -40,6 +41,15 @@ final class FetchValidators: SavedPart {
 
   /// The order that a task of a built-in kind reads on standard input; nil for any other task.
   func order(of command: Command, _ policy: TaskPolicy, _ app: AppID) -> [UInt8]? {
-    command.builtIn.map { $0.order(policy, remembered: command.fetch.flatMap { remembered[app]?[$0.url] }) }
+    command.builtIn.map {
+      let validator = command.fetch.flatMap { remembered[app]?[$0.url] }
+      return $0.order(policy, remembered: validator.map(Wire.FetchOrder.Remembered.init))
+    }
+  }
+}
+
+extension Wire.FetchOrder.Remembered {
+  fileprivate init(_ known: Validator) {
+    self.init(url: known.finalURL, etag: known.etag, lastModified: known.lastModified, digest: known.digest)
   }
 }

@@ -69,9 +69,9 @@ final class Daemon {
     let next = ConfigurationInForce(configuration.keeping(known.keys.sorted()), at: core.startedAt)
     let left = loaded.states.compactMapValues(\.running)
     let reported = runner.adopt(left, stored: passed.filter { $0.kind == .stored }, next)
-    if loaded.previous == .otherBoot { handle(.resumed) }
+    if loaded.previous == .otherBoot { core.handle(.resumed) }
     putInForce(next)
-    for event in reported { handle(event) }
+    for event in reported { core.handle(event) }
     try transfers.open()
     if let reactor = ports.reactor { try serve(on: passed.filter { $0.kind == .listening }, reactor) }
     ports.journal.starts(by: ports.choice)
@@ -140,16 +140,14 @@ final class Daemon {
     ])
   }
 
-  func handle(_ event: Event) { core.handle(event) }
-
-  /// Handles changes by a user in one turn of the engine; calls back after the commit, or with the error after taking the
-  /// changes back.
+  /// Handles changes by a user in one turn of the engine, and calls back when they are on the disk, or with the reason why
+  /// they are not; then they are taken back.
   ///
   /// While the disk does not answer, it calls back at once and changes nothing.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
     if let refusal = saving.refusal { return promise(refusal) }
     let undo = core.engine.undo(of: events)
-    if events.count == 1 { handle(events[0]) } else { handle(.several(events)) }
+    if events.count == 1 { core.handle(events[0]) } else { core.handle(.several(events)) }
     saving.promise { [unowned self] problem, _ in
       if problem != nil { takeBack(undo) }
       promise(problem)
@@ -158,8 +156,8 @@ final class Daemon {
 
   /// Undoes changes by a user that cannot be stored.
   private func takeBack(_ undo: [Event]) {
-    guard case .signalled(let app, _)? = undo.first else { return handle(.several(undo)) }
-    audience.changePhase(of: app) { handle(.several(undo)) }
+    guard case .signalled(let app, _)? = undo.first else { return core.handle(.several(undo)) }
+    audience.changePhase(of: app) { core.handle(.several(undo)) }
   }
 
   /// Performs an effect; a start runs after the commit, even a failed commit.
@@ -213,7 +211,9 @@ final class Daemon {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
       let judged = runner.judged(end, of: key)
       // The task's own process is irrelevant after an attached process has taken over the refresh.
-      if runner[key.refresh]?.performer == nil { handle(.taskEnded(key.refresh, task: key.task, judged)) }
+      if runner.refreshes[key.refresh]?.performer == nil {
+        core.handle(.taskEnded(key.refresh, task: key.task, judged))
+      }
       if wasStuck { notify() }
     }
   }

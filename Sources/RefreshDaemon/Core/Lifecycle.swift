@@ -116,7 +116,7 @@ extension Daemon {
   private func stop(leaving stays: Set<RefreshID>) {
     guard !core.engine.isStopping else { return }
     life.left = stays.intersection(core.engine.refreshes)
-    handle(.stopped(leaving: life.left))
+    core.handle(.stopped(leaving: life.left))
     commands.endAll()
     if !guards.isEmpty { ports.launcher.findOccasion { self.guards.stop($0) } }
     transfers.workers.endAll(isUrgent: false)

@@ -6,8 +6,8 @@ extension Daemon {
   /// Adds the use by a task's unit to the use by its worker.
   func account(_ call: Call<WorkerInterface.Account.Parameters>) {
     let asked = call.parameters
-    guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
-      running.app.owner.uid == call.peer.uid, running.app.commands[key.task].unit != nil
+    guard let (key, running) = runner.refreshes.task(of: asked.token, calledBy: call.peer),
+      running.app.commands[key.task].unit != nil
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
     guard UnitUse.cpuBounds.contains(asked.cpuMicroseconds ?? 0) else {
       return call.fail(InvalidParameter(parameter: "cpu_us"))
@@ -15,7 +15,7 @@ extension Daemon {
     guard UnitUse.byteBounds.contains(asked.bytes ?? 0) else {
       return call.fail(InvalidParameter(parameter: "bytes"))
     }
-    runner.unitUses[key] = UnitUse(cpu: .microseconds(asked.cpuMicroseconds ?? 0), bytes: asked.bytes)
+    runner.note(use: UnitUse(cpu: .microseconds(asked.cpuMicroseconds ?? 0), bytes: asked.bytes), of: key)
     call.reply()
   }
 }

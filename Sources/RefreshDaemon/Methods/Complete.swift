@@ -14,14 +14,14 @@ extension Daemon {
     let before = core.engine.outcome(of: key.refresh, task: key.task)
     let message = OutputLines.message(of: call.parameters.message ?? "")
     let outcome = Outcome(call.parameters.outcome, message: message)
-    handle(.completed(key.refresh, task: key.task, outcome, message: message))
+    core.handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
-      for event in hints.events(of: key.refresh, runner[key.refresh]) { handle(event) }
+      for event in hints.events(of: key.refresh, runner.refreshes[key.refresh]) { core.handle(event) }
       ports.launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
-    if runner[key.refresh]?.performer != nil {
+    if runner.refreshes[key.refresh]?.performer != nil {
       // An attached process that performs a refresh does not end with it.
-      handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
+      core.handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
     }
     if let before {
       call.fail(AppInterface.AlreadyCompleted(outcome: Wire.Outcome(before)))

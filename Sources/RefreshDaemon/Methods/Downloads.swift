@@ -6,14 +6,13 @@ extension Daemon {
   /// Tells which transfers of the token's app download to a path, and which of them from a URL.
   func findDownloads(_ call: Call<WorkerInterface.Downloads.Parameters>) {
     let asked = call.parameters
-    guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
-      // The worker runs as the owner; another user may not use a token that it found.
-      running.app.owner.uid == call.peer.uid
-    else { return call.fail(RefreshdInterface.NoSuchToken()) }
+    guard let app = runner.refreshes.task(of: asked.token, calledBy: call.peer)?.running.app else {
+      return call.fail(RefreshdInterface.NoSuchToken())
+    }
     var (same, others): (Int64?, [Int64]) = (nil, [])
-    for id in transfers.ids(of: running.app.id, for: call.peer) {
+    for id in transfers.ids(of: app.id, for: call.peer) {
       guard let request = transfers[id]?.request, request.direction == .download, request.path == asked.path,
-        request.refusal(by: running.app) == nil, isWanted(id)
+        request.refusal(by: app) == nil, isWanted(id)
       else { continue }
       if request.url == asked.url { same = same ?? Int64(id.number) } else { others.append(Int64(id.number)) }
     }

@@ -21,7 +21,7 @@ extension Daemon {
     }
     change([.erased(app)], for: call) {
       // The disk has forgotten its transfers too.
-      self.handle(.erased(app))
+      self.core.handle(.erased(app))
       return ManagerInterface.Erase.Reply()
     }
   }

@@ -7,9 +7,7 @@ extension Daemon {
   /// Keeps the validators of the URL that the token's task fetches, and answers when they are stored.
   func remember(_ call: Call<WorkerInterface.Remember.Parameters>) {
     let asked = call.parameters
-    guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
-      // The worker runs as the owner; another user may not use a token that it found.
-      running.app.owner.uid == call.peer.uid,
+    guard let (key, running) = runner.refreshes.task(of: asked.token, calledBy: call.peer),
       let fetch = running.app.commands[key.task].fetch
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
     guard asked.url == fetch.url else { return call.fail(InvalidParameter(parameter: "url")) }

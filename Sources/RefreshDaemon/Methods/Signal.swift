@@ -13,7 +13,7 @@ extension Daemon {
     switch signal {
     case .login, .logout: logInOrOut(signal, of: app.id, call)
     case .launched, .foreground, .background, .terminated:
-      audience.changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
+      audience.changePhase(of: app.id) { core.handle(.signalled(app.id, signal)) }
       answer(call, app.id)
     }
   }

@@ -6,7 +6,7 @@ extension Daemon {
   /// Counts a sync that an app made by itself.
   func synced(_ call: Call<AppInterface.Synced.Parameters>) {
     guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
-    handle(.synced(app.id, foundNew: call.parameters.newData ?? false))
+    core.handle(.synced(app.id, foundNew: call.parameters.newData ?? false))
     call.reply(AppInterface.Synced.Reply())
   }
 }

@@ -105,7 +105,7 @@ final class PushIntake: DecisionFollower, SavedPart {
     }
     guard let push else {
       audience.attached.send(
-        Wire.AttachEvent(kind: "push", payload: checked.payload.text, contentID: checked.payload.contentID),
+        Wire.AttachEvent(kind: .push, payload: checked.payload.text, contentID: checked.payload.contentID),
         of: checked.app)
       audience.watchers.report(push: checked.payload.contentID, to: checked.app, .told)
       show(checked.payload.alert, of: checked.app)
@@ -163,7 +163,7 @@ final class PushIntake: DecisionFollower, SavedPart {
       journal.dropped(push)
       audience.attached.send(
         Wire.AttachEvent(
-          kind: "push_dropped", message: "more than \(Engine.mostPushes) pushes waited, and it was the oldest",
+          kind: .pushDropped, message: "more than \(Engine.mostPushes) pushes waited, and it was the oldest",
           contentID: push.contentID),
         of: push.app)
     }

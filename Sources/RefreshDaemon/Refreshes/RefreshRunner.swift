@@ -11,13 +11,13 @@ final class RefreshRunner: DecisionFollower {
   private let ports: Ports
   private let parts: Parts
   private let environment: TaskEnvironment
-  private var refreshes = RunningRefreshes()
+  private(set) var refreshes = RunningRefreshes()
   /// The last refresh of each app.
   let lastRefreshes = LastRefreshes()
   /// The validators of fetches.
   let fetches: FetchValidators
-  /// The use of the machine by units whose workers have not ended yet.
-  var unitUses: [TaskKey: UnitUse] = [:]
+  /// The use by units whose workers have not ended yet.
+  private var unitUses: [TaskKey: UnitUse] = [:]
 
   /// The other parts that a refresh needs.
   struct Parts {
@@ -34,11 +34,6 @@ final class RefreshRunner: DecisionFollower {
     (self.core, self.ports, self.environment, self.parts) = (core, ports, environment, parts)
     fetches = FetchValidators(validators)
   }
-
-  subscript(refresh: RefreshID) -> RunningRefreshes.Running? { refreshes[refresh] }
-
-  /// The task with this token; nil if there was none or it has ended.
-  func task(of token: String) -> TaskKey? { refreshes.task(of: token) }
 
   /// The task with this token, if the peer may complete it.
   ///
@@ -131,7 +126,7 @@ final class RefreshRunner: DecisionFollower {
       call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
     }
     parts.audience.attached.send(
-      Wire.AttachEvent(kind: "started", refresh: refresh.description, trigger: Wire.Trigger(trigger)),
+      Wire.AttachEvent(kind: .started, refresh: refresh.description, trigger: Wire.Trigger(trigger)),
       of: app.id, except: performer)
     return running
   }
@@ -170,13 +165,9 @@ final class RefreshRunner: DecisionFollower {
   /// Warns the app, by signal and by socket, that the deadline of its refresh is near.
   func warn(_ refresh: RefreshID, of app: AppID, deadline: Instant) {
     for key in refreshes.keys(of: refresh) { ports.launcher.warn(key) }
-    sendPerformer(
-      of: refresh,
-      Wire.AttachEvent(
-        kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
-    parts.audience.notify(
-      leasesOf: app,
-      Wire.Notice(kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
+    let (id, wall) = (refresh.description, core.wall(deadline))
+    sendPerformer(of: refresh, Wire.AttachEvent(kind: .expiring, refresh: id, deadlineMicroseconds: wall))
+    parts.audience.notify(leasesOf: app, Wire.Notice(kind: .expiring, refresh: id, deadlineMicroseconds: wall))
   }
 
   func terminate(_ refresh: RefreshID, of app: AppID, for reason: StopReason) {
@@ -184,7 +175,7 @@ final class RefreshRunner: DecisionFollower {
     for key in refreshes.keys(of: refresh) { ports.launcher.terminate(key) }
     sendPerformer(
       of: refresh,
-      Wire.AttachEvent(kind: "cancelled", refresh: refresh.description, reason: Wire.StopReason(reason)))
+      Wire.AttachEvent(kind: .cancelled, refresh: refresh.description, reason: Wire.StopReason(reason)))
   }
 
   /// Kills all processes of a refresh, or gives up on the attached process that performs it.
@@ -212,6 +203,9 @@ final class RefreshRunner: DecisionFollower {
   }
 
   // MARK: - Output and end
+
+  /// Keeps what the unit of a task has used until the task's worker ends.
+  func note(use: UnitUse, of key: TaskKey) { unitUses[key] = use }
 
   /// The end of a task as the engine must judge it.
   ///
@@ -248,7 +242,7 @@ final class RefreshRunner: DecisionFollower {
     audience.notify(
       leasesOf: ended.app,
       Wire.Notice(
-        kind: "task_ended", refresh: ended.refresh.description, deadlineMicroseconds: core.wall(running.deadline),
+        kind: .taskEnded, refresh: ended.refresh.description, deadlineMicroseconds: core.wall(running.deadline),
         task: task.name, outcome: task.outcome))
   }
 

@@ -45,6 +45,16 @@ struct RunningRefreshes {
   /// The task with this token; nil if there was none or it has ended.
   func task(of token: String) -> TaskKey? { tasks[token] }
 
+  /// The task whose worker calls with this token; nil for any other caller.
+  ///
+  /// The worker runs as the owner; another user may not use a token that it found.
+  func task(of token: String, calledBy peer: Peer) -> (key: TaskKey, running: Running)? {
+    guard let key = tasks[token], let running = running[key.refresh], running.performer == nil,
+      running.app.owner.uid == peer.uid
+    else { return nil }
+    return (key, running)
+  }
+
   /// The commands of a running refresh, by the launcher's names.
   func keys(of refresh: RefreshID) -> [TaskKey] {
     (running[refresh]?.commands ?? []).indices.map { TaskKey(refresh: refresh, task: $0) }
@@ -104,7 +114,7 @@ extension Wire.AttachEvent {
     in core: DaemonCore
   ) {
     self.init(
-      kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(running.trigger),
+      kind: .perform, refresh: refresh.description, trigger: Wire.Trigger(running.trigger),
       token: running.tokens.first,
       payload: payload, session: core.engine.started(of: refresh)?.session,
       tries: core.engine.tries(deliveredBy: refresh),

@@ -263,7 +263,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     known.noteEnd(in: session, result)
     let text = core.engine.isDrained(session) ? known.takeWords(of: session) : nil
     let event = Wire.AttachEvent(
-      kind: "transfer_ended", session: session.name, url: transfer.shownURL, path: transfer.request.path,
+      kind: .transferEnded, session: session.name, url: transfer.shownURL, path: transfer.request.path,
       result: Wire.TransferResult(result))
     // The next daemon may report an end again that is not saved.
     parts.saving.afterCommit { [self] in

@@ -39,12 +39,7 @@ extension Wire.Assignment {
 
 extension BuiltIn {
   /// The folder that the task writes to; nil if another process does the work.
-  var writtenFolder: String? {
-    switch work {
-    case .fetch(let file, _): folder(of: file.target)
-    case .download, .replicate, .unit, .activate: nil
-    }
-  }
+  var writtenFolder: String? { writtenFile.map(folder(of:)) }
 }
 
 private func folder(of path: String) -> String {

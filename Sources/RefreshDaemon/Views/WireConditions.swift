@@ -44,8 +44,8 @@ extension Wire.Condition {
   fileprivate init(_ reading: Reading<Network>) { self.init(reading) { $0.text } }
   fileprivate init(_ reading: Reading<Power>) { self.init(reading) { $0.text } }
   fileprivate init(powerSaver reading: Reading<Bool>) { self.init(reading) { $0 ? "on" : "off" } }
-  fileprivate init(idle reading: Reading<Bool>) { self.init(reading) { $0 ? "idle" : "in use" } }
-  fileprivate init(pressure reading: Reading<Bool>) { self.init(reading) { $0 ? "under pressure" : "calm" } }
+  fileprivate init(idle reading: Reading<Bool>) { self.init(reading, Conditions.text(isIdle:)) }
+  fileprivate init(pressure reading: Reading<Bool>) { self.init(reading, Conditions.text(isUnderPressure:)) }
 
   private init<Value>(_ reading: Reading<Value>, _ text: (Value) -> String) {
     self.init(value: reading.value.map(text), source: reading.source, problem: reading.problem)

@@ -7,8 +7,8 @@ extension Engine {
       switch constraint {
       case .network: conditions.network.value?.text
       case .power: conditions.power.value?.text
-      case .idle: conditions.idle.value.map { $0 ? "idle" : "in use" }
-      case .calm: conditions.pressure.value.map { $0 ? "under pressure" : "calm" }
+      case .idle: conditions.idle.value.map(Conditions.text(isIdle:))
+      case .calm: conditions.pressure.value.map(Conditions.text(isUnderPressure:))
       case .mounted, .present: conditions.fact(constraint, of: constraints).value?.text
       case .reachable, .when: app.questions[constraint]?.answer?.text
       }
@@ -22,6 +22,14 @@ extension Engine {
       "\(TaskRecord.lacking)\(constraints.waitsFor(lost)), had \(text(of: lost, constraints, by: app))"
     }.joined(separator: "; ")
   }
+}
+
+extension Conditions {
+  /// The user's absence in words.
+  public static func text(isIdle: Bool) -> String { isIdle ? "idle" : "in use" }
+
+  /// The pressure on the machine in words.
+  public static func text(isUnderPressure: Bool) -> String { isUnderPressure ? "under pressure" : "calm" }
 }
 
 extension Constraints {

@@ -9,6 +9,24 @@ public enum Interval: Hashable, Sendable {
 }
 
 extension Interval {
+  /// Reads `never` or `minimum`; nil for any other text.
+  public init?(word: String) {
+    switch word {
+    case "never": self = .never
+    case "minimum": self = .minimum
+    default: return nil
+    }
+  }
+
+  /// The interval as `never`, `minimum` or the text of its duration.
+  public func text(_ textOfDuration: (Duration) -> String) -> String {
+    switch self {
+    case .never: "never"
+    case .minimum: "minimum"
+    case .every(let duration): textOfDuration(duration)
+    }
+  }
+
   /// The least time between two starts: the interval, but not below the floor; nil for `never`.
   public func spacing(floor: Duration) -> Duration? {
     switch self {

@@ -103,12 +103,12 @@ final class DaemonLink {
     guard connections == nil else { return }
     let connections = Connections(
       watch: try Client(path: socket.path), work: try Client(path: socket.path), since: now)
-    try connections.watch.begin(PushInterface.Watch.name, PushInterface.Watch.Parameters(), more: true)
+    try connections.watch.begin(PushInterface.Watch.self, .init(), more: true)
     self.connections = connections
   }
 
   private func receivePermission() throws(ClientError) {
-    while let answer = try connections?.watch.nextAnswer(as: PushInterface.Watch.Reply.self) {
+    while let answer = try connections?.watch.nextAnswer(of: PushInterface.Watch.self) {
       // Only the first permission clears the problem: a later one does not mean that the daemon can store again.
       if permission == nil { problem = nil }
       permission = Permission(mayConnect: answer.parameters.mayConnect, network: answer.parameters.network)
@@ -120,7 +120,7 @@ final class DaemonLink {
     guard let pending, let work = connections?.work else { return }
     switch pending.method {
     case .report:
-      guard try work.nextAnswer(as: PushInterface.Report.Reply.self) != nil else { return }
+      guard try work.nextAnswer(of: PushInterface.Report.self) != nil else { return }
       self.pending = nil
       if problem == Self.silence { problem = nil }
     case .deliver:
@@ -140,7 +140,7 @@ final class DaemonLink {
     .Deliver.Reply?
   {
     do throws(ClientError) {
-      return try work.nextAnswer(as: PushInterface.Deliver.Reply.self)?.parameters
+      return try work.nextAnswer(of: PushInterface.Deliver.self)?.parameters
     } catch {
       guard case .failed(let reply) = error, reply.name == RefreshdInterface.NotStored.name else { throw error }
       let refusal = try reply.parameters(as: RefreshdInterface.NotStored.self)
@@ -156,7 +156,7 @@ final class DaemonLink {
     // The first permission shows that the server is a daemon that accepts pushes.
     guard let work = connections?.work, permission != nil, pending == nil, retry == nil else { return }
     if let sources = report {
-      try work.begin(PushInterface.Report.name, PushInterface.Report.Parameters(sources: sources), more: false)
+      try work.begin(PushInterface.Report.self, .init(sources: sources), more: false)
       report = nil
       pending = (.report, now)
       return
@@ -164,8 +164,7 @@ final class DaemonLink {
     let deliveries = queue.nextCall()
     guard !deliveries.isEmpty else { return }
     pending = (.deliver, now)
-    try work.begin(
-      PushInterface.Deliver.name, PushInterface.Deliver.Parameters(deliveries: deliveries), more: false)
+    try work.begin(PushInterface.Deliver.self, .init(deliveries: deliveries), more: false)
   }
 
   private func fail(_ error: ClientError, at now: ContinuousClock.Instant) {

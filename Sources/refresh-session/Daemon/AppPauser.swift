@@ -40,9 +40,7 @@ final class AppPauser {
       var patience = timeval(tv_sec: Int(Self.patience / 1_000_000), tv_usec: 0)
       setsockopt(call.client.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
       let until = Midnight.next(after: Int64(time(nil)) * 1_000_000)
-      try call.client.begin(
-        ManagerInterface.Skip.name, ManagerInterface.Skip.Parameters(apps: [app], untilMicroseconds: until), more: false
-      )
+      try call.client.begin(ManagerInterface.Skip.self, .init(apps: [app], untilMicroseconds: until), more: false)
       call.source = try loop.watch(call.client.descriptor, for: .readable) { [unowned self] _ in receive(number, app) }
       call.timer = try loop.timer { [unowned self] in
         warn(app, "refreshd at \(socket.path) does not answer")
@@ -57,7 +55,7 @@ final class AppPauser {
 
   private func receive(_ number: Int, _ app: String) {
     do throws(ClientError) {
-      guard try asked[number]?.client.nextAnswer(as: ManagerInterface.Skip.Reply.self) != nil else { return }
+      guard try asked[number]?.client.nextAnswer(of: ManagerInterface.Skip.self) != nil else { return }
     } catch {
       warn(app, "\(error)")
     }

@@ -52,7 +52,7 @@ final class DaemonFollower {
       follower: follower, windows: windows, remedy: remedy, isWatched: isThere, apps: seen)
     guard report != connection.sent else { return }
     do throws(ClientError) {
-      try connection.work.begin(SessionInterface.Report.name, report, more: false)
+      try connection.work.begin(SessionInterface.Report.self, report, more: false)
       self.connection?.sent = report
       self.connection?.isReporting = true
       arm(after: Self.patience)
@@ -68,7 +68,7 @@ final class DaemonFollower {
       // A stopped daemon reads no bytes, and a send must not block for ever.
       var patience = timeval(tv_sec: Int(Self.patience / 1_000_000), tv_usec: 0)
       setsockopt(made.work.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-      try made.follow.begin(SessionInterface.Follow.name, SessionInterface.Follow.Parameters(), more: true)
+      try made.follow.begin(SessionInterface.Follow.self, .init(), more: true)
       connection = made
     } catch {
       return fail(error)
@@ -87,7 +87,7 @@ final class DaemonFollower {
 
   private func receiveApps() {
     do throws(ClientError) {
-      while let answer = try connection?.follow.nextAnswer(as: SessionInterface.Follow.Reply.self) {
+      while let answer = try connection?.follow.nextAnswer(of: SessionInterface.Follow.self) {
         guard answer.continues else { throw .disconnected }
         connection?.follower = Int(answer.parameters.follower)
         delay = Self.first
@@ -103,7 +103,7 @@ final class DaemonFollower {
 
   private func receiveAnswer() {
     do throws(ClientError) {
-      guard try connection?.work.nextAnswer(as: SessionInterface.Report.Reply.self) != nil else { return }
+      guard try connection?.work.nextAnswer(of: SessionInterface.Report.self) != nil else { return }
       connection?.isReporting = false
       timer?.disarm()
       changed()

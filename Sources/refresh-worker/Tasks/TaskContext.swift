@@ -87,7 +87,7 @@ struct TaskContext {
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: (_ token: String) -> Method.Parameters
   ) throws(ClientError) -> Method.Reply {
-    try Client(path: socket).call(Method.name, parameters(token), as: Method.Reply.self)
+    try Client(path: socket).call(Method.self, parameters(token))
   }
 
   /// Reports the result to the daemon and returns the exit code.

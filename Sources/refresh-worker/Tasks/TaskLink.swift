@@ -18,8 +18,6 @@ struct TaskLink {
 
   /// Reports the state of the unit, and returns when the daemon has saved it.
   func keep(isKept: Bool, _ text: String) throws(ClientError) {
-    _ = try client.call(
-      WorkerInterface.Keep.name, WorkerInterface.Keep.Parameters(token: token, isKept: isKept, text: text),
-      as: WorkerInterface.Keep.Reply.self)
+    _ = try client.call(WorkerInterface.Keep.self, .init(token: token, isKept: isKept, text: text))
   }
 }

@@ -29,13 +29,12 @@ final class Reports {
   func send() throws(ClientError) {
     let reports = queue.nextCall()
     guard !reports.isEmpty else { return }
-    try client.begin(
-      WorkerInterface.Report.name, WorkerInterface.Report.Parameters(token: token, reports: reports), more: false)
+    try client.begin(WorkerInterface.Report.self, .init(token: token, reports: reports), more: false)
   }
 
   /// Reads the reply if it has arrived.
   func receiveAnswer() throws(ClientError) {
-    guard try client.nextAnswer(as: WorkerInterface.Report.Reply.self) != nil else { return }
+    guard try client.nextAnswer(of: WorkerInterface.Report.self) != nil else { return }
     for onSaved in queue.finishCall() { onSaved() }
   }
 }

@@ -35,7 +35,7 @@ final class TransferWorker: TransferHost {
     boot = try Self.bootID()
     work = try Client(path: socket)
     reports = Reports(client: try Client(path: socket), token: token)
-    try work.begin(WorkerInterface.Work.name, WorkerInterface.Work.Parameters(token: token), more: true)
+    try work.begin(WorkerInterface.Work.self, .init(token: token), more: true)
   }
 
   /// Runs until the daemon orders the end, the daemon is gone, or SIGTERM arrives.
@@ -68,7 +68,7 @@ final class TransferWorker: TransferHost {
   // MARK: Orders
 
   private func receiveOrders() throws(ClientError) {
-    while let answer = try work.nextAnswer(as: WorkerInterface.Work.Reply.self) {
+    while let answer = try work.nextAnswer(of: WorkerInterface.Work.self) {
       for order in answer.parameters.orders { execute(order) }
       guard answer.continues else {
         mayFinish = true

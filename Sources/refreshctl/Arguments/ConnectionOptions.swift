@@ -1,6 +1,7 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import JSON
+import Varlink
 
 /// The option that names the daemon.
 struct SocketOptions: ParsableArguments {
@@ -20,6 +21,14 @@ struct ConnectionOptions: ParsableArguments {
 
   @Flag(help: "Print the answer as JSON.")
   var json = false
+
+  /// Calls a method that replies once, and prints the reply.
+  func ask<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, lines: (Screen, Method.Reply) -> [String]
+  ) throws(Failure) {
+    let reply = try DaemonClient(self).call(method, parameters)
+    try show(reply) { screen in lines(screen, reply) }
+  }
 
   /// Prints an answer: as one JSON document, or as lines for a person.
   func show(_ answer: some JSONWritable, lines: (Screen) -> [String]) throws(Failure) {

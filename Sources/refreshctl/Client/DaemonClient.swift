@@ -1,4 +1,3 @@
-import ArgumentParser
 @preconcurrency import Glibc
 import RefreshAPI
 import Varlink
@@ -37,7 +36,7 @@ struct DaemonClient {
     try begin(method, parameters, more: false)
     try wait.forAnswer(on: client.descriptor)
     do {
-      return try client.answer(as: Method.Reply.self).parameters
+      return try client.answer(of: Method.self).parameters
     } catch {
       throw Failure(error)
     }
@@ -65,7 +64,7 @@ struct DaemonClient {
     while true {
       let answer: (parameters: Method.Reply, continues: Bool)
       do {
-        answer = try client.answer(as: Method.Reply.self)
+        answer = try client.answer(of: Method.self)
       } catch {
         throw Failure(error)
       }
@@ -94,7 +93,7 @@ struct DaemonClient {
     _ method: Method.Type, _ parameters: Method.Parameters, more: Bool
   ) throws(Failure) {
     do {
-      try client.begin(Method.name, parameters, more: more)
+      try client.begin(Method.self, parameters, more: more)
     } catch {
       throw Failure(error)
     }
@@ -103,7 +102,7 @@ struct DaemonClient {
   /// The next reply to the call that was begun; nil if none has arrived.
   func nextAnswer<Method: InterfaceMethod>(of method: Method.Type) throws(Failure) -> Method.Reply? {
     do {
-      return try client.nextAnswer(as: Method.Reply.self)?.parameters
+      return try client.nextAnswer(of: Method.self)?.parameters
     } catch {
       throw Failure(error)
     }
@@ -126,15 +125,5 @@ struct DaemonClient {
       if count == 0 { return true }
       if count < 0, errno != EINTR { return errno != EAGAIN }
     }
-  }
-}
-
-extension ConnectionOptions {
-  /// Calls a method that replies once, and prints the reply.
-  func ask<Method: InterfaceMethod>(
-    _ method: Method.Type, _ parameters: Method.Parameters, lines: (Screen, Method.Reply) -> [String]
-  ) throws(Failure) {
-    let reply = try DaemonClient(self).call(method, parameters)
-    try show(reply) { screen in lines(screen, reply) }
   }
 }

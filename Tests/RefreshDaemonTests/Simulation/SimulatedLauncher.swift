@@ -166,10 +166,10 @@ extension SimulatedWorld {
 
   /// A task reports its own outcome, as its call does.
   private func complete(_ key: TaskKey, _ outcome: Outcome) {
-    guard let daemon = life?.daemon, processes[key] != nil, daemon.runner[key.refresh] != nil else { return }
+    guard let daemon = life?.daemon, processes[key] != nil, daemon.runner.refreshes[key.refresh] != nil else { return }
     note("report of \(key)")
     let isFirst = daemon.core.engine.outcome(of: key.refresh, task: key.task) == nil
-    daemon.handle(.completed(key.refresh, task: key.task, outcome, message: ""))
+    daemon.core.handle(.completed(key.refresh, task: key.task, outcome, message: ""))
     if isFirst { life?.launcher.keep(TaskCompletion(outcome, message: ""), of: key) }
   }
 

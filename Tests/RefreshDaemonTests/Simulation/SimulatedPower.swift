@@ -68,10 +68,10 @@ extension SimulatedWorld {
       guard let daemon = life?.daemon else { return book.fail(.daemonOpens, "no daemon after the heal") }
       resume(book.clients.openTransfers)
       life?.machine.report()
-      daemon.handle(.paused(nil))
+      daemon.core.handle(.paused(nil))
       for app in apps {
-        daemon.handle(.disabled(app.id, false))
-        daemon.handle(.overridden(app.id, Overrides()))
+        daemon.core.handle(.disabled(app.id, false))
+        daemon.core.handle(.overridden(app.id, Overrides()))
         for signal in [Signal.login, .launched, .background] { send(signal, of: app.id) }
       }
     }

@@ -46,7 +46,7 @@ extension SimulatedWorld {
     every(.hours(2) ... .hours(9)) { world in
       guard let daemon = world.life?.daemon else { return }
       let isPaused = daemon.core.engine.device.pause != nil
-      daemon.handle(.paused(isPaused ? nil : .until(world.instant + .minutes(30))))
+      daemon.core.handle(.paused(isPaused ? nil : .until(world.instant + .minutes(30))))
     }
   }
 
@@ -76,8 +76,8 @@ extension SimulatedWorld {
     case 6, 7: lease(app)
     case 8...12: wish(app)
     case 13...16: push(to: app)
-    case 17, 18: life?.daemon.handle(.requested(app, .manual))
-    default: life?.daemon.handle(.scheduled(app, OneShot(earliest: instant + .minutes(20), reason: "later")))
+    case 17, 18: life?.daemon.core.handle(.requested(app, .manual))
+    default: life?.daemon.core.handle(.scheduled(app, OneShot(earliest: instant + .minutes(20), reason: "later")))
     }
   }
 
@@ -85,7 +85,7 @@ extension SimulatedWorld {
   func send(_ signal: Signal, of app: AppID) {
     guard let daemon = life?.daemon else { return }
     note("\(signal) of \(app)")
-    daemon.audience.changePhase(of: app) { daemon.handle(.signalled(app, signal)) }
+    daemon.audience.changePhase(of: app) { daemon.core.handle(.signalled(app, signal)) }
   }
 
   // MARK: - Durable requests
@@ -110,7 +110,7 @@ extension SimulatedWorld {
     let answer = book.requests.asks(app)
     daemon.handleDurably([event]) { [unowned self, unowned daemon] problem in
       if problem != nil, fault == .forgetsPromise { return }
-      if problem != nil { daemon.handle(undo) }
+      if problem != nil { daemon.core.handle(undo) }
       if problem?.code == .unanswered { book.requests.isUnsure(of: app) }
       if fault != .promisesEarly { answer(problem == nil) }
     }
