@@ -138,12 +138,12 @@ final class RefreshRunner: DecisionFollower {
       of: command, app: app, refresh: refresh, trigger: running.trigger,
       session: core.engine.started(of: refresh)?.session,
       tries: core.engine.tries(deliveredBy: refresh), contentID: contentID(of: refresh, running),
-      deadline: core.wall(running.deadline), token: running.tokens[task])
+      deadline: core.wall(running.deadline(of: refresh, in: core)), token: running.tokens[task])
     ports.launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner, environment: variables,
         description: "\(app.name): \(policy.name) (refresh \(refresh))",
-        timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
+        timeLimit: max(.zero, core.now.duration(to: running.deadline(of: refresh, in: core))), grace: app.policy.grace,
         goodExits: [policy.noDataExit], givesWay: core.engine.givesWay(app.id, running.trigger),
         properties: app.sandbox.map(UnitProperty.init),
         confinement: command.builtIn.map { parts.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
@@ -242,7 +242,8 @@ final class RefreshRunner: DecisionFollower {
     audience.notify(
       leasesOf: ended.app,
       Wire.Notice(
-        kind: .taskEnded, refresh: ended.refresh.description, deadlineMicroseconds: core.wall(running.deadline),
+        kind: .taskEnded, refresh: ended.refresh.description,
+        deadlineMicroseconds: core.wall(running.deadline(of: ended.refresh, in: core)),
         task: task.name, outcome: task.outcome))
   }
 

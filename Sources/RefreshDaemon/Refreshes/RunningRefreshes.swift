@@ -9,8 +9,8 @@ struct RunningRefreshes {
     /// The app's configuration at the start.
     let app: AppConfiguration
     let trigger: Trigger
-    /// When the refresh is asked to end, boot clock.
-    let deadline: Instant
+    /// The deadline of the refresh at its start, boot clock; the engine may bring it forward.
+    let startDeadline: Instant
     /// The lease of the attached process that performs the refresh; nil if the app's commands do.
     fileprivate(set) var performer: LeaseID?
     /// A token for each task, with which it may complete itself.
@@ -31,6 +31,11 @@ struct RunningRefreshes {
         // The payload was checked when it came.
         return nil
       }
+    }
+
+    /// The deadline in force, boot clock; after the end of the refresh, the deadline at its start.
+    func deadline(of refresh: RefreshID, in core: DaemonCore) -> Instant {
+      core.engine.deadline(of: refresh) ?? startDeadline
     }
 
     /// The commands of the refresh; none if an attached process performs it.
@@ -75,7 +80,7 @@ struct RunningRefreshes {
     let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Token.make() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     let started = Running(
-      app: app, trigger: trigger, deadline: deadline, performer: performer, tokens: tokens, runCalls: runCalls)
+      app: app, trigger: trigger, startDeadline: deadline, performer: performer, tokens: tokens, runCalls: runCalls)
     running[refresh] = started
     return started
   }
@@ -88,7 +93,7 @@ struct RunningRefreshes {
   ) -> (RefreshID, Running)? {
     let found = running.first { refresh, running in
       running.app.id == app && running.performer == nil && running.commands.first?.activation != nil
-        && core.engine.outcome(of: refresh, task: 0) == nil && core.now < running.deadline
+        && core.engine.outcome(of: refresh, task: 0) == nil && core.now < running.deadline(of: refresh, in: core)
     }
     guard let refresh = found?.key else { return nil }
     for token in running[refresh]?.tokens ?? [] { tasks[token] = nil }
@@ -118,7 +123,7 @@ extension Wire.AttachEvent {
       token: running.tokens.first,
       payload: payload, session: core.engine.started(of: refresh)?.session,
       tries: core.engine.tries(deliveredBy: refresh),
-      deadlineMicroseconds: core.wall(core.engine.deadline(of: refresh) ?? running.deadline),
+      deadlineMicroseconds: core.wall(running.deadline(of: refresh, in: core)),
       contentID: contentID)
   }
 }
