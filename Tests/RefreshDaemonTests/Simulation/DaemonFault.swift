@@ -10,7 +10,8 @@ enum DaemonFault: CaseIterable {
     losesStarts, losesTerminations, losesKills, losesEnds, retriesWithoutPause, sleepsThroughWakes, doesNotHearSleep,
     doesNotHearConditions, leavesOrphans, signalsWaitForDisk, callersWaitForDisk,
     syncsNothing, losesSyncedSaves, doesNotHearHangUps, tellsAllPerformers, mixesUpOutcomes, forgetsRetries,
-    losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice
+    losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice,
+    losesReports, reportsTwice, takesNoForYes, findsNoRoom
 
   /// The promises of which one is to be found broken.
   var caughtBy: Set<DaemonPromise> {
@@ -40,13 +41,16 @@ enum DaemonFault: CaseIterable {
     case .losesSyncedSaves: [.storeLoadsWhatWasSaved]
     case .doesNotHearHangUps: [.phaseEndsWithLease]
     case .tellsAllPerformers: [.oneTellsOnePerformer]
-    case .mixesUpOutcomes: [.performerDecides]
+    case .mixesUpOutcomes: [.performerDecides, .endsAreTold]
     case .forgetsRetries: [.lostPerformerIsRetried, .memoryIsDisk]
     case .losesTransferEnds: [.transferEndIsOnDisk]
     case .losesTransfers: [.requestIsOnDisk]
     case .takesEndsBack: [.transferEndsOnce]
     case .forgetsToldSessions: [.transferEndIsToldOnce]
     case .countsBytesTwice: [.bytesAreCountedOnce]
+    case .losesReports, .reportsTwice: [.endsAreTold]
+    case .takesNoForYes: [.yesComesFirst]
+    case .findsNoRoom: [.roomIsFound]
     }
   }
 
@@ -93,6 +97,21 @@ enum DaemonFault: CaseIterable {
     case .forgetsToldSessions:
       spoil(saving) { batch in
         for id in batch.transfers.states.keys { batch.transfers.states[id]?.isDelivered = false }
+      }
+    case .losesReports:
+      filter(saving) { work in
+        if case .reportEnd(let report, _) = work.effect, report.record.id.number.isMultiple(of: 3) {
+          []
+        } else {
+          [work]
+        }
+      }
+    case .reportsTwice:
+      filter(saving) { work in if case .reportEnd = work.effect { [work, work] } else { [work] } }
+    case .takesNoForYes:
+      let hear = life.launcher.onEnd
+      life.launcher.onEnd = { [unowned world] key, end in
+        hear(key, world.commands.isQuestion(key) ? TaskEnd(exit: .exited(0)) : end)
       }
     case .signalsWaitForDisk: waitForDisk(saving, world)
     case .doesNotHearSleep: life.machine.onSleep = { _ in }

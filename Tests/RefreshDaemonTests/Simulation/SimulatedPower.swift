@@ -62,6 +62,8 @@ extension SimulatedWorld {
     isHealed = true
     life?.crash(afterCalls: nil)
     disk.mend()
+    space.heal()
+    workers.heal()
     (network, isOnBattery) = (Network(), false)
     // The machine may be off yet.
     after(life == nil ? .hours(5) : .minutes(15)) { [unowned self] in
@@ -81,7 +83,7 @@ extension SimulatedWorld {
   func reload() {
     guard let daemon = life?.daemon, !apps.isEmpty else { return }
     let index = chance.number(below: apps.count)
-    guard let next = SimulatedApp(index, &chance) else { return }
+    guard let next = SimulatedApp(index, &chance, apps[index].extras) else { return }
     let isWrong = chance.happens(20)
     note("reload of \(next.id)\(isWrong ? " with a mistake" : "")")
     do {

@@ -21,6 +21,8 @@ final class SimulatedWorld {
   var chance: Chance
   /// The chance of clients, workers and power, so that it leaves all else where it was.
   var dice: Chance
+  /// The chance of commands, space and all else beside the refreshes, for the same reason.
+  var fate: Chance
   var now: Int64 = 86_400_000_000
   /// The number of this boot of the machine, and when it began.
   var boot = 1
@@ -50,6 +52,8 @@ final class SimulatedWorld {
   /// The programs that speak to the daemon over its socket.
   let clients = SimulatedClients()
   lazy var workers = SimulatedWorkers(self)
+  lazy var commands = SimulatedCommands(self)
+  lazy var space = SimulatedSpace(self)
   var socketPath: String { "\(directory.path)/run/socket" }
 
   /// The boot clock.
@@ -61,10 +65,11 @@ final class SimulatedWorld {
     self.fault = fault
     chance = Chance(seed: seed)
     dice = Chance(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+    fate = Chance(seed: seed &* 0xbf58_476d_1ce4_e5b9 &+ 1)
     outlives = chance.happens(50)
     var apps: [SimulatedApp] = []
     for number in 0..<(3 + chance.number(below: 3)) {
-      if let app = SimulatedApp(number, &chance) { apps.append(app) }
+      if let app = SimulatedApp(number, &chance, SimulatedExtras(&fate)) { apps.append(app) }
     }
     self.apps = apps
     directory = try SimulationDirectory()
@@ -187,7 +192,8 @@ final class SimulatedWorld {
         choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
         zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
         folders: nil,
-        diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } }, forecast: { _, _ in }, reactor: reactor,
+        diskSpace: { [unowned self] in { [unowned self] needs, _, answer in space.ask(needs, answer) } },
+        forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
         access: Access(uid: getuid(), group: nil, bridge: nil))
       let daemon = Daemon(ports, loaded, at: scheduler.now(), spread: Spread(machine: 7))
@@ -200,6 +206,8 @@ final class SimulatedWorld {
         // A task that ended in time while no daemon ran is reported before that.
         processes[process.key]?.deadline = max(now + 5_000_000, process.deadline)
         processes[process.key]?.excusedAtStart = excused
+        // Another file of the app may be in force, with the shortest grace.
+        processes[process.key]?.grace = min(process.grace, 2_000_000)
       }
       try daemon.open(loaded, try Configuration.load(from: settings.sources, as: settings.reader))
       fault?.plant(in: life, self)
@@ -219,6 +227,8 @@ final class SimulatedWorld {
     offlineSince = nil
     clients.loseDaemon()
     workers.loseDaemon()
+    commands.loseDaemon()
+    space.loseDaemon()
     if isPowerLost { return boot(after: old) }
     disk.loseDaemon(old)
     book.lost()

@@ -16,6 +16,8 @@ final class SimulationBook {
   private var begun: Set<RefreshID> = []
   private(set) lazy var requests = RequestBook(world)
   private(set) lazy var clients = ClientBook(world)
+  private(set) lazy var ends = EndBook(world)
+  private(set) lazy var questions = QuestionBook(world)
   private var turns = (hour: Int64(0), count: 0)
   private var beforeSleep: (keys: Set<TaskKey>, excused: Int64) = ([], 0)
 
@@ -55,6 +57,7 @@ final class SimulationBook {
       fail(.deadlineIsWhole, "\(key) has \(launch.timeLimit)")
     }
     clients.started(launch)
+    if isNew { questions.began(key.refresh, of: launch.app) }
     guard let payload = launch.input.map({ String(decoding: $0, as: UTF8.self) }) else { return }
     if requests.hasRefused(payload) {
       fail(.pushIsToldOnce, "\(key) tells a push that was refused")
@@ -95,6 +98,7 @@ final class SimulationBook {
   // MARK: - Store
 
   func refused(_ batch: Batch) {
+    ends.take(batch, isSaved: false)
     for state in batch.states.values {
       guard let running = state.running else { continue }
       refusedStarts.insert(running.id)
@@ -124,6 +128,7 @@ final class SimulationBook {
       fail(.pushIsKept, "push \(id) is gone")
     }
     clients.saved(batch)
+    ends.take(batch, isSaved: true)
   }
 
   /// A batch is about to be saved.
@@ -169,6 +174,8 @@ final class SimulationBook {
     requests.lost()
     refusedStarts = []
     clients.lost()
+    ends.lost()
+    questions.lost()
   }
 
   // MARK: - Steps
@@ -183,6 +190,8 @@ final class SimulationBook {
     requests.check()
     checkMemory(life.daemon)
     clients.check(life.daemon)
+    ends.check(life.daemon)
+    world.space.check(life.daemon)
   }
 
   private func check(_ process: SimulatedProcess) {
