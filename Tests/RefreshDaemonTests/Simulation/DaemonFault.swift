@@ -11,7 +11,7 @@ enum DaemonFault: CaseIterable {
     doesNotHearConditions, leavesOrphans, signalsWaitForDisk, callersWaitForDisk,
     syncsNothing, losesSyncedSaves, doesNotHearHangUps, tellsAllPerformers, mixesUpOutcomes, forgetsRetries,
     losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice,
-    losesReports, reportsTwice, takesNoForYes, findsNoRoom
+    losesReports, reportsTwice, takesNoForYes, findsNoRoom, keepsUnits, losesChanges, doesNotHearLogouts
 
   /// The promises of which one is to be found broken.
   var caughtBy: Set<DaemonPromise> {
@@ -33,7 +33,7 @@ enum DaemonFault: CaseIterable {
     case .retriesWithoutPause: [.noSpin]
     case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing, .requestsAreAnswered]
     case .doesNotHearSleep: [.sleepFindsNothing]
-    case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone]
+    case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone, .guardHolds]
     case .leavesOrphans: [.oneRefreshPerApp, .slotsAreBounded]
     case .signalsWaitForDisk: [.stopsInTime, .sleepFindsNothing]
     case .callersWaitForDisk: [.requestsAreAnswered]
@@ -51,6 +51,9 @@ enum DaemonFault: CaseIterable {
     case .losesReports, .reportsTwice: [.endsAreTold]
     case .takesNoForYes: [.yesComesFirst]
     case .findsNoRoom: [.roomIsFound]
+    case .keepsUnits: [.guardHolds]
+    case .losesChanges: [.changesAreFollowed]
+    case .doesNotHearLogouts: [.absentUserRests]
     }
   }
 
@@ -113,6 +116,10 @@ enum DaemonFault: CaseIterable {
       life.launcher.onEnd = { [unowned world] key, end in
         hear(key, world.commands.isQuestion(key) ? TaskEnd(exit: .exited(0)) : end)
       }
+    case .keepsUnits: filter(saving) { work in if case .giveBack = work.effect { [] } else { [work] } }
+    case .doesNotHearLogouts:
+      let hear = life.machine.onSessions
+      life.machine.onSessions = { hear($0.union([SimulatedSessions.user])) }
     case .signalsWaitForDisk: waitForDisk(saving, world)
     case .doesNotHearSleep: life.machine.onSleep = { _ in }
     case .doesNotHearConditions: life.machine.onChange = { _ in }

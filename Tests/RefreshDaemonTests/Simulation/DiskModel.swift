@@ -55,6 +55,9 @@ struct DiskModel {
     }
   }
 
+  /// Another boot starts all units as their own files say.
+  mutating func startUnits() { for id in states.keys { states[id]?.keptUnit = nil } }
+
   /// Takes over what another boot has loaded: the same, at other instants.
   mutating func take(_ loaded: Loaded) {
     for id in states.keys { states[id] = loaded.states[id] ?? states[id] }

@@ -85,7 +85,7 @@ final class EndBook {
     switch room {
     case .notify: checkCommand(launch)
     case .ping: checkPing(launch)
-    case .question: break
+    case .question, .keeper: break
     }
   }
 

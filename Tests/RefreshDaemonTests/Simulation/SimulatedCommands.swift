@@ -6,7 +6,7 @@ import RefreshEngine
 final class SimulatedCommands {
   /// The purpose of a command.
   enum Room: String {
-    case notify, ping, question
+    case notify, ping, question, keeper
 
     /// The room of a launch; nil for a task of a refresh, and for a worker.
     init?(_ launch: TaskLaunch) {
@@ -14,6 +14,7 @@ final class SimulatedCommands {
       case "on_failure", "on_new_data", "on_success": self = .notify
       case "ping": self = .ping
       case "when": self = .question
+      case "keep": self = .keeper
       default: return nil
       }
     }
@@ -50,6 +51,7 @@ final class SimulatedCommands {
     let key = launch.key
     world.note("\(room) \(key) of \(launch.app)")
     rooms[key.refresh] = room
+    if room == .keeper { return world.keepers.start(launch) }
     world.book.ends.started(launch, room)
     guard world.isHealed || !world.fate.happens(5) else {
       return world.later(.milliseconds(1)) { [unowned self] in
@@ -70,6 +72,7 @@ final class SimulatedCommands {
 
   /// Sends a signal to a command; false if the process is no command.
   func signal(_ key: TaskKey, _ signal: Int32) -> Bool {
+    if rooms[key.refresh] == .keeper { world.keepers.signal(key, signal) }
     guard let process = running[key] else { return isCommand(key.refresh) }
     running[key]?.isLate = true
     guard !process.isImmortal, signal == 9 || !process.isDeaf else { return true }

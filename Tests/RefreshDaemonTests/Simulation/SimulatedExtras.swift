@@ -9,6 +9,8 @@ struct SimulatedExtras {
   let failuresBeforeNotice: Int32
   /// Whether a command is asked before a refresh starts.
   let asks: Bool
+  /// The watched folder; nil for none.
+  let folder: String?
 
   init(_ fate: inout Chance) {
     let keys = ["on_failure", "on_new_data", "on_success"]
@@ -18,6 +20,7 @@ struct SimulatedExtras {
     hasPing = fate.happens(50)
     failuresBeforeNotice = fate.pick([1, 2, 3])
     asks = fate.happens(35)
+    folder = fate.happens(40) ? "/srv/notes/\(fate.number(below: 1_000_000))" : nil
   }
 
   /// The lines of the file; the last argument of each command is its key.
@@ -26,6 +29,7 @@ struct SimulatedExtras {
     lines.append("failures_before_notice = \(failuresBeforeNotice)")
     if hasPing { lines.append("ping = \"https://ping.example/secret\"") }
     if asks { lines.append("when = [\"true\", \"when\"]") }
+    if let folder { lines.append("watch = [\"\(folder)\"]") }
     return lines
   }
 }

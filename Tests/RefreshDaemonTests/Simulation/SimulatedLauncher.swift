@@ -99,6 +99,7 @@ final class SimulatedLauncher: Launcher {
   }
 
   func clean(leftFrom refreshes: Set<RefreshID>) {
+    world.keepers.clean()
     guard world.fault != .leavesOrphans else { return }
     for process in world.processes.inOrder where !adopted.contains(process.key) {
       world.note("clean \(process.key)")

@@ -20,6 +20,7 @@ extension SimulatedWorld {
     book.lost()
     processes = SimulatedProcesses()
     workers.losePower()
+    keepers.losePower()
     after(dice.duration(dice.pick([.seconds(10) ... .minutes(2), .minutes(2) ... .hours(4)]))) { [unowned self] in
       (boot, bootedAt) = (boot + 1, now - dice.duration(.seconds(5) ... .minutes(1)).inMicroseconds)
       note("boot \(boot)")
@@ -64,6 +65,7 @@ extension SimulatedWorld {
     disk.mend()
     space.heal()
     workers.heal()
+    sessions.heal()
     (network, isOnBattery) = (Network(), false)
     // The machine may be off yet.
     after(life == nil ? .hours(5) : .minutes(15)) { [unowned self] in
@@ -71,6 +73,8 @@ extension SimulatedWorld {
       resume(book.clients.openTransfers)
       life?.machine.report()
       daemon.handle(.paused(nil))
+      sessions.report()
+      if let app = SimulatedKeepers.app { daemon.handle(.disabled(app, false)) }
       for app in apps {
         daemon.handle(.disabled(app.id, false))
         daemon.handle(.overridden(app.id, Overrides()))

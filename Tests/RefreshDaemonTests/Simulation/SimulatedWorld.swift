@@ -53,6 +53,8 @@ final class SimulatedWorld {
   let clients = SimulatedClients()
   lazy var workers = SimulatedWorkers(self)
   lazy var commands = SimulatedCommands(self)
+  lazy var keepers = SimulatedKeepers(self)
+  lazy var sessions = SimulatedSessions(self)
   lazy var space = SimulatedSpace(self)
   var socketPath: String { "\(directory.path)/run/socket" }
 
@@ -78,8 +80,10 @@ final class SimulatedWorld {
         "refreshd", "--config", directory.path, "--state", directory.path, "--socket", "\(directory.path)/run/socket",
       ],
       environment: [])
-    try directory.write("refreshd.toml", "max_concurrent = \(Self.slots)\n")
+    try directory.write("refreshd.toml", "max_concurrent = \(Self.slots)\nsessions = \"logind\"\n")
     for app in apps { try directory.write(app.fileName, app.text) }
+    try directory.write("apps.d/visitor.toml", SimulatedSessions.file)
+    try directory.write("apps.d/guard.toml", SimulatedKeepers.file)
   }
 
   /// Runs two days of trouble and a day and a half of peace, or up to the first broken promise.
@@ -187,17 +191,18 @@ final class SimulatedWorld {
       note("daemon \(loaded.start) starts")
       let (scheduler, launcher, machine) = (SimulatedScheduler(self), SimulatedLauncher(self), SimulatedMachine(self))
       let reactor = SimulatedReactor(isDeaf: fault == .doesNotHearHangUps)
+      let folders = SimulatedFolders(self)
       let ports = Ports(
         settings: settings, scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
         choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
         zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
-        folders: nil,
+        folders: folders,
         diskSpace: { [unowned self] in { [unowned self] needs, _, answer in space.ask(needs, answer) } },
         forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
         access: Access(uid: getuid(), group: nil, bridge: nil))
       let daemon = Daemon(ports, loaded, at: scheduler.now(), spread: Spread(machine: 7))
-      let life = DaemonLife(Int(loaded.start), scheduler, launcher, machine, reactor, daemon)
+      let life = DaemonLife(Int(loaded.start), scheduler, launcher, machine, reactor, folders, daemon)
       self.life = life
       // This daemon has to ask survivors again, and has its own time for it.
       for process in processes.inOrder {
@@ -209,7 +214,7 @@ final class SimulatedWorld {
         // Another file of the app may be in force, with the shortest grace.
         processes[process.key]?.grace = min(process.grace, 2_000_000)
       }
-      try daemon.open(loaded, try Configuration.load(from: settings.sources, as: settings.reader))
+      try daemon.open(loaded, try sessions.load(settings, by: Configuration.load))
       fault?.plant(in: life, self)
     } catch {
       book.fail(.daemonOpens, "\(error)")
@@ -228,6 +233,7 @@ final class SimulatedWorld {
     clients.loseDaemon()
     workers.loseDaemon()
     commands.loseDaemon()
+    keepers.loseDaemon()
     space.loseDaemon()
     if isPowerLost { return boot(after: old) }
     disk.loseDaemon(old)

@@ -17,6 +17,7 @@ final class SimulationBook {
   private(set) lazy var requests = RequestBook(world)
   private(set) lazy var clients = ClientBook(world)
   private(set) lazy var ends = EndBook(world)
+  private(set) lazy var changes = ChangeBook(world)
   private(set) lazy var questions = QuestionBook(world)
   private var turns = (hour: Int64(0), count: 0)
   private var beforeSleep: (keys: Set<TaskKey>, excused: Int64) = ([], 0)
@@ -58,6 +59,7 @@ final class SimulationBook {
     }
     clients.started(launch)
     if isNew { questions.began(key.refresh, of: launch.app) }
+    if isNew { world.sessions.began(launch) }
     guard let payload = launch.input.map({ String(decoding: $0, as: UTF8.self) }) else { return }
     if requests.hasRefused(payload) {
       fail(.pushIsToldOnce, "\(key) tells a push that was refused")
@@ -176,6 +178,8 @@ final class SimulationBook {
     clients.lost()
     ends.lost()
     questions.lost()
+    world.sessions.lost()
+    changes.lost()
   }
 
   // MARK: - Steps
@@ -192,9 +196,12 @@ final class SimulationBook {
     clients.check(life.daemon)
     ends.check(life.daemon)
     world.space.check(life.daemon)
+    changes.check(life.daemon)
+    world.keepers.book.check(life.daemon)
   }
 
   private func check(_ process: SimulatedProcess) {
+    world.sessions.check(process)
     let late = late(since: process.deadline, process.excusedAtStart)
     if process.termAt == nil, late > 5_000_000 { fail(.stopsInTime, "\(process.key) is past its deadline") }
     guard let termAt = process.termAt, process.killAt == nil else { return }
@@ -229,6 +236,9 @@ final class SimulationBook {
     for refresh in model.started.sorted() where model.outcomes[refresh] == nil && !running.contains(refresh) {
       fail(.oneOutcome, "\(refresh) has none")
     }
+    world.keepers.book.finish()
+    changes.finish(engine)
+    world.sessions.finish(engine)
     for app in world.apps.map(\.id) {
       let history = Set(world.disk.history(of: app))
       for refresh in (model.ended[app] ?? []).suffix(50) where !history.contains(refresh) {
