@@ -211,6 +211,23 @@ import Testing
         """)
   }
 
+  @Test func `A keeper that has failed and is needed no more wakes nobody`() throws {
+    try expect(
+      """
+      0s    configure sync guard=sync.service
+      0s    disable sync
+      1s    keeper-fails 1-1 sync
+      2s    enable sync
+      10s   next
+      20s   disable sync
+      """,
+      gives: """
+        0s keep 1-1 sync sync.service
+        10s next none
+        20s keep 1-2 sync sync.service
+        """)
+  }
+
   @Test func `The command of a guard is asked again while its unit runs, and a no keeps the unit`() throws {
     try expect(
       """

@@ -124,7 +124,9 @@ extension Engine {
   /// When to look at a guard again if nothing else happens, boot clock.
   func guardWake(_ index: AppIndex, _ verdict: Verdict, at now: Instant) -> Instant? {
     guard apps[index].policy?.guarded != nil else { return nil }
-    var wakes = [apps[index].guarding?.keeper == nil ? apps[index].guarding?.retryAt : nil]
+    // A retry whose time has passed waits for something else, and each event about the app looks at it again.
+    let retryAt = apps[index].guarding?.retryAt.flatMap { $0 > now ? $0 : nil }
+    var wakes = [apps[index].guarding?.keeper == nil ? retryAt : nil]
     if let quiet = apps[index].policy?.quiet { wakes.append(beginning(of: quiet, after: now)) }
     if verdict == .clear { wakes += askedConstraints(of: apps[index]).map { apps[index].questions[$0]?.asksAgainAt } }
     return wakes.compactMap(\.self).min()

@@ -10,7 +10,8 @@ enum DaemonFault: CaseIterable {
     losesStarts, losesTerminations, losesKills, losesEnds, retriesWithoutPause, sleepsThroughWakes, doesNotHearSleep,
     doesNotHearConditions, leavesOrphans, signalsWaitForDisk, callersWaitForDisk,
     syncsNothing, losesSyncedSaves, doesNotHearHangUps, tellsAllPerformers, mixesUpOutcomes, forgetsRetries,
-    losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice
+    losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice,
+    losesReports, reportsTwice, takesNoForYes, findsNoRoom, keepsUnits, losesChanges, doesNotHearLogouts
 
   /// The promises that catch the fault: one of them must be broken.
   var caughtBy: Set<DaemonPromise> {
@@ -32,7 +33,7 @@ enum DaemonFault: CaseIterable {
     case .retriesWithoutPause: [.noSpin]
     case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing, .requestsAreAnswered]
     case .doesNotHearSleep: [.sleepFindsNothing]
-    case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone]
+    case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone, .guardHolds]
     case .leavesOrphans: [.oneRefreshPerApp, .slotsAreBounded]
     case .signalsWaitForDisk: [.stopsInTime, .sleepFindsNothing]
     case .callersWaitForDisk: [.requestsAreAnswered]
@@ -40,13 +41,19 @@ enum DaemonFault: CaseIterable {
     case .losesSyncedSaves: [.storeLoadsWhatWasSaved]
     case .doesNotHearHangUps: [.phaseEndsWithLease]
     case .tellsAllPerformers: [.oneTellsOnePerformer]
-    case .mixesUpOutcomes: [.performerDecides]
+    case .mixesUpOutcomes: [.performerDecides, .endsAreTold]
     case .forgetsRetries: [.lostPerformerIsRetried, .memoryIsDisk]
     case .losesTransferEnds: [.transferEndIsOnDisk]
     case .losesTransfers: [.requestIsOnDisk]
     case .takesEndsBack: [.transferEndsOnce]
     case .forgetsToldSessions: [.transferEndIsToldOnce]
     case .countsBytesTwice: [.bytesAreCountedOnce]
+    case .losesReports, .reportsTwice: [.endsAreTold]
+    case .takesNoForYes: [.yesComesFirst]
+    case .findsNoRoom: [.roomIsFound]
+    case .keepsUnits: [.guardHolds]
+    case .losesChanges: [.changesAreFollowed]
+    case .doesNotHearLogouts: [.absentUserRests]
     }
   }
 
@@ -94,6 +101,25 @@ enum DaemonFault: CaseIterable {
       spoil(saving) { batch in
         for id in batch.transfers.states.keys { batch.transfers.states[id]?.isDelivered = false }
       }
+    case .losesReports:
+      filter(saving) { work in
+        if case .reportEnd(let report, _) = work.effect, report.record.id.number.isMultiple(of: 3) {
+          []
+        } else {
+          [work]
+        }
+      }
+    case .reportsTwice:
+      filter(saving) { work in if case .reportEnd = work.effect { [work, work] } else { [work] } }
+    case .takesNoForYes:
+      let hear = life.launcher.onEnd
+      life.launcher.onEnd = { [unowned world] key, end in
+        hear(key, world.commands.isQuestion(key) ? TaskEnd(exit: .exited(0)) : end)
+      }
+    case .keepsUnits: filter(saving) { work in if case .giveBack = work.effect { [] } else { [work] } }
+    case .doesNotHearLogouts:
+      let hear = life.machine.onSessions
+      life.machine.onSessions = { hear($0.union([SimulatedSessions.user])) }
     case .signalsWaitForDisk: waitForDisk(saving, world)
     case .doesNotHearSleep: life.machine.onSleep = { _ in }
     case .doesNotHearConditions: life.machine.onChange = { _ in }

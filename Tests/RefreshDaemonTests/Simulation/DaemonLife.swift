@@ -14,6 +14,7 @@ final class DaemonLife {
   let launcher: SimulatedLauncher
   let machine: SimulatedMachine
   let reactor: SimulatedReactor
+  let folders: SimulatedFolders
   let daemon: Daemon
   private(set) var isAlive = true
   /// How many more calls of ports the daemon makes before it crashes; nil if it does not.
@@ -21,11 +22,11 @@ final class DaemonLife {
 
   init(
     _ number: Int, _ scheduler: SimulatedScheduler, _ launcher: SimulatedLauncher, _ machine: SimulatedMachine,
-    _ reactor: SimulatedReactor, _ daemon: Daemon
+    _ reactor: SimulatedReactor, _ folders: SimulatedFolders, _ daemon: Daemon
   ) {
     self.number = number
     (self.scheduler, self.launcher, self.machine) = (scheduler, launcher, machine)
-    (self.reactor, self.daemon) = (reactor, daemon)
+    (self.reactor, self.folders, self.daemon) = (reactor, folders, daemon)
   }
 
   func crash() { isAlive = false }

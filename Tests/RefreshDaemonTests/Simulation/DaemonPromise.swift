@@ -26,6 +26,12 @@ enum DaemonPromise: String {
   case transferEndIsOnDisk = "A worker may forget a transfer when its end is answered, and an app hears of ended ones."
   case transferEndIsToldOnce = "An app that has heard of the end of a transfer does not hear of it again."
   case bytesAreCountedOnce = "No byte of a transfer is counted twice."
+  case endsAreTold = "The end of a refresh is told once, and rightly, to the commands and the ping of its app's file."
+  case yesComesFirst = "No refresh starts by time unless the command of `when` has said yes in the minute before."
+  case roomIsFound = "A transfer that waits for space goes on within two minutes when there is space."
+  case guardHolds = "The unit of a guard does not run while anything holds the app, and runs otherwise."
+  case changesAreFollowed = "A change in a watched folder is followed by a refresh, or waits for one."
+  case absentUserRests = "The app of a user who logs out is not refreshed until that user is there again."
   case everythingDueIsDone = "After all faults are healed, everything due is done."
   case noSpin = "The daemon rests between its turns."
 }

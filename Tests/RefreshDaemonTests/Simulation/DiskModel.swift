@@ -22,6 +22,8 @@ struct DiskModel {
   /// The pushes that were told by refreshes that have ended, and by those that have succeeded.
   var told: Set<PushID> = []
   var done: Set<PushID> = []
+  /// How many refreshes of each app have failed in a row.
+  var failures: [AppID: FailureCount] = [:]
   /// The transfers whose ends were told by refreshes that have succeeded.
   var toldTransfers: Set<TransferID> = []
 
@@ -52,6 +54,9 @@ struct DiskModel {
       payloads.insert(push.payload)
     }
   }
+
+  /// Another boot starts all units as their own files say.
+  mutating func startUnits() { for id in states.keys { states[id]?.keptUnit = nil } }
 
   /// Takes over what another boot has loaded: the same, at other instants.
   mutating func take(_ loaded: Loaded) {

@@ -8,13 +8,14 @@ struct SimulatedApp {
   let id: AppID
   let text: String
   let needsNetwork: Bool
+  let extras: SimulatedExtras
 
   var fileName: String { "apps.d/\(id).toml" }
 
   /// Makes an app with a policy by chance.
-  init?(_ number: Int, _ chance: inout Chance) {
+  init?(_ number: Int, _ chance: inout Chance, _ extras: SimulatedExtras) {
     guard let id = AppID("org.example.app\(number)") else { return nil }
-    self.id = id
+    (self.id, self.extras) = (id, extras)
     needsNetwork = chance.happens(40)
     var lines = [
       "id = \"\(id)\"",
@@ -29,6 +30,7 @@ struct SimulatedApp {
     ]
     if chance.happens(20) { lines.append("quiet = \"22:00-06:00\"") }
     if chance.happens(20) { lines.append("power = \"ac\"") }
+    lines += extras.lines
     lines += ["[[task]]", "name = \"fetch\"", "run = [\"true\"]"]
     if chance.happens(50) { lines += ["[[task]]", "name = \"index\"", "run = [\"true\"]", "after = [\"fetch\"]"] }
     if chance.happens(30) { lines += ["[[task]]", "name = \"other\"", "run = [\"true\"]"] }

@@ -77,6 +77,7 @@ final class SimulatedDisk {
       try FileManager.default.removeItem(atPath: path + end)
     }
     try FileManager.default.copyItem(atPath: plattersPath, toPath: path)
+    synced.startUnits()
     (model, unsynced) = (synced, [])
   }
 

@@ -10,7 +10,7 @@ struct SimulatedProcess {
   let app: AppID
   let startedAt: Int64
   var deadline: Int64
-  let grace: Int64
+  var grace: Int64
   let token: String?
   /// The time at which the process ends by itself; nil for never.
   var endsAt: Int64?
@@ -56,6 +56,7 @@ final class SimulatedLauncher: Launcher {
   func start(_ launch: TaskLaunch) {
     guard world.calling() != nil else { return }
     if SimulatedWorkers.isWorker(launch) { return world.workers.start(launch) }
+    if let room = SimulatedCommands.Room(launch) { return world.commands.start(launch, room) }
     world.note("start \(launch.key) of \(launch.app)")
     for _ in 0..<(world.fault == .startsTwice ? 2 : 1) {
       world.book.started(launch)
@@ -68,13 +69,13 @@ final class SimulatedLauncher: Launcher {
   func terminate(_ key: TaskKey) {
     guard world.calling() != nil else { return }
     world.note("terminate \(key)")
-    if !world.workers.signal(key, 15) { world.terminate(key) }
+    if !world.workers.signal(key, 15), !world.commands.signal(key, 15) { world.terminate(key) }
   }
 
   func kill(_ key: TaskKey) {
     guard world.calling() != nil else { return }
     world.note("kill \(key)")
-    if world.workers.signal(key, 9) { return }
+    if world.workers.signal(key, 9) || world.commands.signal(key, 9) { return }
     world.book.killed(key)
     world.kill(key)
   }
@@ -98,6 +99,7 @@ final class SimulatedLauncher: Launcher {
   }
 
   func clean(leftFrom refreshes: Set<RefreshID>) {
+    world.keepers.clean()
     guard world.fault != .leavesOrphans else { return }
     for process in world.processes.inOrder where !adopted.contains(process.key) {
       world.note("clean \(process.key)")
@@ -111,7 +113,9 @@ final class SimulatedLauncher: Launcher {
   }
 
   func release(_ refresh: RefreshID) {
-    guard world.calling() != nil, !world.workers.ids.contains(refresh) else { return }
+    guard world.calling() != nil, !world.workers.ids.contains(refresh), !world.commands.isCommand(refresh) else {
+      return
+    }
     world.note("release \(refresh)")
     world.book.released(refresh)
     for key in world.processes.keptEnds.keys where key.refresh == refresh { world.processes.keptEnds[key] = nil }

@@ -21,6 +21,9 @@ final class SimulatedMachine: MachineConditions {
     watched = needs
     if gone.contains(.network) { onChange(.network(Reading())) }
     if gone.contains(.power) { onChange(.power(Reading())) }
+    if new.contains(.sessions) {
+      world.later(world.fate.duration(.zero ... .seconds(2))) { [unowned world] in world.sessions.report() }
+    }
     guard !new.isDisjoint(with: [.network, .power]) else { return }
     // A source that already knows answers at once, so that a reload has a wake in its middle.
     if world.chance.happens(30) { return report() }
@@ -29,13 +32,14 @@ final class SimulatedMachine: MachineConditions {
 
   func delaySleep(_ isDelayed: Bool) {}
 
-  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {}
+  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { world.sessions.ask(answer) }
 
   /// Reports the conditions that the daemon watches, as they are now.
   func report() {
     if watched.contains(.network) {
       world.note("network \(world.network.map { "\($0.reach)" } ?? "unknown")")
       world.offlineSince = world.network?.reach == .offline ? world.offlineSince ?? (world.now, world.excused) : nil
+      world.keepers.book.network = world.network
       onChange(.network(Reading(world.network, source: world.network == nil ? "" : "bus", problem: nil)))
     }
     if watched.contains(.power) {
@@ -64,7 +68,7 @@ final class SimulatedFiles: ConfigurationFiles {
 
   func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
     let result = Result { () throws(ConfigurationError) in
-      try Configuration.loadAtStart(from: settings.sources, as: settings.reader)
+      try world.sessions.load(settings, by: Configuration.loadAtStart)
     }
     world.later(world.chance.duration(.zero ... .seconds(1))) { answer(result) }
   }

@@ -20,6 +20,7 @@ extension SimulatedWorld {
     book.lost()
     processes = SimulatedProcesses()
     workers.losePower()
+    keepers.losePower()
     after(dice.duration(dice.pick([.seconds(10) ... .minutes(2), .minutes(2) ... .hours(4)]))) { [unowned self] in
       (boot, bootedAt) = (boot + 1, now - dice.duration(.seconds(5) ... .minutes(1)).inMicroseconds)
       note("boot \(boot)")
@@ -62,6 +63,9 @@ extension SimulatedWorld {
     isHealed = true
     life?.crash(afterCalls: nil)
     disk.mend()
+    space.heal()
+    workers.heal()
+    sessions.heal()
     (network, isOnBattery) = (Network(), false)
     // The machine may still be off.
     after(life == nil ? .hours(5) : .minutes(15)) { [unowned self] in
@@ -69,6 +73,8 @@ extension SimulatedWorld {
       resume(book.clients.openTransfers)
       life?.machine.report()
       daemon.core.handle(.paused(nil))
+      sessions.report()
+      if let app = SimulatedKeepers.app { daemon.core.handle(.disabled(app, false)) }
       for app in apps {
         daemon.core.handle(.disabled(app.id, false))
         daemon.core.handle(.overridden(app.id, Overrides()))
@@ -81,7 +87,7 @@ extension SimulatedWorld {
   func reload() {
     guard let daemon = life?.daemon, !apps.isEmpty else { return }
     let index = chance.number(below: apps.count)
-    guard let next = SimulatedApp(index, &chance) else { return }
+    guard let next = SimulatedApp(index, &chance, apps[index].extras) else { return }
     let isWrong = chance.happens(20)
     note("reload of \(next.id)\(isWrong ? " with a mistake" : "")")
     do {

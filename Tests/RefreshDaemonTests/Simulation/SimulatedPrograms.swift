@@ -59,6 +59,7 @@ extension SimulatedWorld {
       note("process \(process.number) performs \(refresh)")
       book.clients.performs(refresh, asAnother ? -process.number : process.number, event)
       guard let token = event["token"]?.string, !asAnother else { return }
+      if let id = RefreshID(refresh) { book.questions.began(id, of: process.app) }
       let kind = isHealed ? 0 : dice.number(below: 10)
       let span = dice.duration(isHealed ? .zero ... .seconds(5) : .zero ... .seconds(18))
       switch kind {

@@ -35,6 +35,7 @@ extension SimulatedWorld {
     }
     every(.hours(5) ... .hours(15)) { world in world.soon { $0.cutPower() } }
     beginClients()
+    beginRooms()
     every(.hours(2) ... .hours(9)) { world in
       world.soon { $0.suspend(for: $0.chance.duration(.seconds(10) ... .hours(3))) }
     }

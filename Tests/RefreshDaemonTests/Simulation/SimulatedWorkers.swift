@@ -71,6 +71,13 @@ final class SimulatedWorkers {
 
   func losePower() { files = synced }
 
+  /// Ends all workers that may have stalled.
+  func heal() {
+    for worker in workers.values.sorted(by: { $0.key.description < $1.key.description }) where !worker.given.isEmpty {
+      end(worker, .signalled(9))
+    }
+  }
+
   // MARK: - One worker
 
   private func connect(_ worker: Worker) {

@@ -21,6 +21,8 @@ final class SimulatedWorld {
   var chance: Chance
   /// A second generator for clients, workers and power, so that older seeds keep their traces.
   var dice: Chance
+  /// The chance of commands, space and all else beside the refreshes, for the same reason.
+  var fate: Chance
   var now: Int64 = 86_400_000_000
   /// The number of this boot of the machine, and when it began.
   var boot = 1
@@ -50,6 +52,10 @@ final class SimulatedWorld {
   /// The programs that speak to the daemon over its socket.
   let clients = SimulatedClients()
   lazy var workers = SimulatedWorkers(self)
+  lazy var commands = SimulatedCommands(self)
+  lazy var keepers = SimulatedKeepers(self)
+  lazy var sessions = SimulatedSessions(self)
+  lazy var space = SimulatedSpace(self)
   var socketPath: String { "\(directory.path)/run/socket" }
 
   /// The boot clock.
@@ -61,10 +67,11 @@ final class SimulatedWorld {
     self.fault = fault
     chance = Chance(seed: seed)
     dice = Chance(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+    fate = Chance(seed: seed &* 0xbf58_476d_1ce4_e5b9 &+ 1)
     outlives = chance.happens(50)
     var apps: [SimulatedApp] = []
     for number in 0..<(3 + chance.number(below: 3)) {
-      if let app = SimulatedApp(number, &chance) { apps.append(app) }
+      if let app = SimulatedApp(number, &chance, SimulatedExtras(&fate)) { apps.append(app) }
     }
     self.apps = apps
     directory = try SimulationDirectory()
@@ -73,8 +80,10 @@ final class SimulatedWorld {
         "refreshd", "--config", directory.path, "--state", directory.path, "--socket", "\(directory.path)/run/socket",
       ],
       environment: [])
-    try directory.write("refreshd.toml", "max_concurrent = \(Self.slots)\n")
+    try directory.write("refreshd.toml", "max_concurrent = \(Self.slots)\nsessions = \"logind\"\n")
     for app in apps { try directory.write(app.fileName, app.text) }
+    try directory.write("apps.d/visitor.toml", SimulatedSessions.file)
+    try directory.write("apps.d/guard.toml", SimulatedKeepers.file)
   }
 
   /// Runs two days of trouble and a day and a half of peace, or up to the first broken promise.
@@ -182,16 +191,18 @@ final class SimulatedWorld {
       note("daemon \(loaded.start) starts")
       let (scheduler, launcher, machine) = (SimulatedScheduler(self), SimulatedLauncher(self), SimulatedMachine(self))
       let reactor = SimulatedReactor(isDeaf: fault == .doesNotHearHangUps)
+      let folders = SimulatedFolders(self)
       let ports = Ports(
         settings: settings, scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
         choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
         zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
-        folders: nil,
-        diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } }, forecast: { _, _ in }, reactor: reactor,
+        folders: folders,
+        diskSpace: { [unowned self] in { [unowned self] needs, _, answer in space.ask(needs, answer) } },
+        forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
         access: Access(uid: getuid(), group: nil, bridge: nil))
       let daemon = Daemon(ports, loaded, at: scheduler.now(), spread: Spread(machine: 7))
-      let life = DaemonLife(Int(loaded.start), scheduler, launcher, machine, reactor, daemon)
+      let life = DaemonLife(Int(loaded.start), scheduler, launcher, machine, reactor, folders, daemon)
       self.life = life
       // This daemon has to ask survivors again, and has its own time for it.
       for process in processes.inOrder {
@@ -200,8 +211,10 @@ final class SimulatedWorld {
         // A task that ended in time while no daemon ran is reported before that.
         processes[process.key]?.deadline = max(now + 5_000_000, process.deadline)
         processes[process.key]?.excusedAtStart = excused
+        // Another file of the app may be in force, with the shortest grace.
+        processes[process.key]?.grace = min(process.grace, 2_000_000)
       }
-      try daemon.open(loaded, try Configuration.load(from: settings.sources, as: settings.reader))
+      try daemon.open(loaded, try sessions.load(settings, by: Configuration.load))
       fault?.plant(in: life, self)
     } catch {
       book.fail(.daemonOpens, "\(error)")
@@ -219,6 +232,9 @@ final class SimulatedWorld {
     offlineSince = nil
     clients.loseDaemon()
     workers.loseDaemon()
+    commands.loseDaemon()
+    keepers.loseDaemon()
+    space.loseDaemon()
     if isPowerLost { return boot(after: old) }
     disk.loseDaemon(old)
     book.lost()

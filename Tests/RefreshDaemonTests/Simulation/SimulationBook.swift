@@ -16,6 +16,9 @@ final class SimulationBook {
   private var begun: Set<RefreshID> = []
   private(set) lazy var requests = RequestBook(world)
   private(set) lazy var clients = ClientBook(world)
+  private(set) lazy var ends = EndBook(world)
+  private(set) lazy var changes = ChangeBook(world)
+  private(set) lazy var questions = QuestionBook(world)
   private var turns = (hour: Int64(0), count: 0)
   private var beforeSleep: (keys: Set<TaskKey>, excused: Int64) = ([], 0)
 
@@ -55,6 +58,8 @@ final class SimulationBook {
       fail(.deadlineIsWhole, "\(key) has \(launch.timeLimit)")
     }
     clients.started(launch)
+    if isNew { questions.began(key.refresh, of: launch.app) }
+    if isNew { world.sessions.began(launch) }
     guard let payload = launch.input.map({ String(decoding: $0, as: UTF8.self) }) else { return }
     if requests.hasRefused(payload) {
       fail(.pushIsToldOnce, "\(key) tells a push that was refused")
@@ -95,6 +100,7 @@ final class SimulationBook {
   // MARK: - Store
 
   func refused(_ batch: Batch) {
+    ends.take(batch, isSaved: false)
     for state in batch.states.values {
       guard let running = state.running else { continue }
       refusedStarts.insert(running.id)
@@ -124,6 +130,7 @@ final class SimulationBook {
       fail(.pushIsKept, "push \(id) is gone")
     }
     clients.saved(batch)
+    ends.take(batch, isSaved: true)
   }
 
   /// A batch is about to be saved.
@@ -169,6 +176,10 @@ final class SimulationBook {
     requests.lost()
     refusedStarts = []
     clients.lost()
+    ends.lost()
+    questions.lost()
+    world.sessions.lost()
+    changes.lost()
   }
 
   // MARK: - Steps
@@ -183,9 +194,14 @@ final class SimulationBook {
     requests.check()
     checkMemory(life.daemon)
     clients.check(life.daemon)
+    ends.check(life.daemon)
+    world.space.check(life.daemon)
+    changes.check(life.daemon)
+    world.keepers.book.check(life.daemon)
   }
 
   private func check(_ process: SimulatedProcess) {
+    world.sessions.check(process)
     let late = late(since: process.deadline, process.excusedAtStart)
     if process.termAt == nil, late > 5_000_000 { fail(.stopsInTime, "\(process.key) is past its deadline") }
     guard let termAt = process.termAt, process.killAt == nil else { return }
@@ -220,6 +236,9 @@ final class SimulationBook {
     for refresh in model.started.sorted() where model.outcomes[refresh] == nil && !running.contains(refresh) {
       fail(.oneOutcome, "\(refresh) has none")
     }
+    world.keepers.book.finish()
+    changes.finish(engine)
+    world.sessions.finish(engine)
     for app in world.apps.map(\.id) {
       let history = Set(world.disk.history(of: app))
       for refresh in (model.ended[app] ?? []).suffix(50) where !history.contains(refresh) {
