@@ -122,11 +122,8 @@ class Refreshd(Service):
         self.set_interval(self.apps, f"{every_us}us")
 
     def make_quiet(self) -> None:
-        """Returns the apps to their files, by which nothing is due, and waits for running refreshes.
-
-        Refreshes that a shutdown stops would run again.
-        """
-        self.call("Manager.Reset", apps=self.apps)
+        """Makes nothing due and waits for running refreshes; those stopped by shutdown would run again."""
+        self.set_interval(self.apps, "never")
         end = time.monotonic() + 60
         while running := self.call("Manager.Status")["status"]["refreshing"]:
             if time.monotonic() > end:
@@ -141,3 +138,5 @@ class Refreshd(Service):
         # Some apps start again before the last one has started once.
         self.starts.wait_for(3 * len(self.apps), patience=120)
         self.make_quiet()
+        # The apps are weighed as their files have them, by which nothing is due.
+        self.call("Manager.Reset", apps=self.apps)

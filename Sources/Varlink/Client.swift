@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import JSON
 
-/// A connection to a Varlink service that blocks the calling thread until the answer arrives.
+/// A connection to a Varlink service, for a program without an event loop.
 ///
-/// It has no thread or loop of its own, and makes one call at a time: <https://varlink.org/Method-Call>.
+/// It has no thread of its own, and makes one call at a time: <https://varlink.org/Method-Call>.
 ///
 ///     let client = try Client(path: "/run/refreshd/org.refreshd")
 ///     let reply = try client.call(ManagerInterface.Version.self, .init())

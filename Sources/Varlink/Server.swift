@@ -1,6 +1,6 @@
 import Glibc
 
-/// Serves interfaces on Unix sockets, on the thread of its reactor.
+/// Serves interfaces on Unix sockets, one event at a time, on the thread of its reactor.
 ///
 /// ``Bounds`` limit everything that it keeps for clients. It works only on events, and sets no timer. It lives until
 /// ``close()`` or until the last reference ends.

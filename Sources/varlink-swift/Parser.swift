@@ -85,8 +85,10 @@ struct Parser {
   /// Reads the type of a member; the words of a string `kind` are those that its comment explains.
   private mutating func type(of member: String, _ comment: String) throws(Problem) -> WireType {
     let type = try type()
-    let words = type == .string && member == "kind" ? Documentation.words(comment) : []
-    return words.isEmpty ? type : .inline(.openWords(words))
+    guard type == .string, member == "kind" else { return type }
+    let words = Documentation.words(comment)
+    guard !words.isEmpty else { throw problem("cannot read the words of this kind: write an item - `word`: for each") }
+    return .inline(.openWords(words))
   }
 
   private mutating func type() throws(Problem) -> WireType {

@@ -6,7 +6,7 @@ import Testing
 
 /// A refresh of two tasks, one after the other, that a person lets expire during the first.
 @Suite struct ExpiredRefreshTests {
-  @Test func aTaskThatStartsAfterAnExpireHasTheNewDeadline() throws {
+  @Test func whatFollowsAnExpireHasTheNewDeadline() throws {
     let file = """
       id = "org.example.todo"
       foreground_interval = "15m"
@@ -33,6 +33,9 @@ import Testing
     let second = try #require(world.launcher.launches.last)
     #expect(second.key == TaskKey(refresh: first.key.refresh, task: 1))
     #expect(second.timeLimit == .seconds(5))
+    var engine = core.engine
+    let last = engine.handle(.taskEnded(second.key.refresh, task: 1, TaskEnd(exit: .exited(0))), at: core.now)
+    #expect(last.ended.count == 1 && last.tasksEnded.map(\.deadline) == [core.now + .seconds(5)])
     #expect(second.environment.contains("REFRESH_DEADLINE=\(core.wall(core.now + .seconds(5)) / 1_000_000)"))
   }
 }

@@ -74,4 +74,18 @@ import Testing
     #expect(said.count { $0?.plannedAt == Instant(microseconds: 0) + .hours(24) } == 100)
     #expect(said.allSatisfy { $0?.start != nil })
   }
+
+  @Test func `Of many apps one with an open question starts after the night, whatever the first app is`() throws {
+    let policy = PlanningTests.policy(.every(.hours(30)))
+    var engine = try PlanningTests.engine(40, policy)
+    let now = Instant(microseconds: 0) + .hours(5)
+    let (first, asking) = (try appID("a0"), try appID("a9"))
+    var policies = Dictionary(uniqueKeysWithValues: engine.configuredApps.map { ($0, policy) })
+    policies[first] = nil
+    policies[asking]?.constraints.when = "vpn"
+    _ = engine.handle(.configured(Limits(), policies), at: now)
+    let said = try #require(engine.prospect(of: asking, at: now))
+    #expect(said.plannedAt == Instant(microseconds: 0) + .hours(24))
+    #expect(said.start != nil, "\(said)")
+  }
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum {
-  windows_most = 4096,       // the most windows that are kept; later ones are skipped
+  windows_most = 4096,       // the most windows that are kept; later ones are left out
   windows_name_bytes = 256,  // the most bytes of a name; a longer name counts as none, because its beginning could be another's
 };
 

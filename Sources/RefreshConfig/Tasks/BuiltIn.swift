@@ -35,10 +35,20 @@ public final class BuiltIn: Hashable, Sendable {
   }
 
   /// The path of the file that the worker writes within the refresh; nil for work that it leaves to another process.
-  public var writtenFile: String? { if case .fetch(let file, _) = work { file.target } else { nil } }
+  public var writtenFile: String? {
+    switch work {
+    case .fetch(let file, _): file.target
+    case .download, .replicate, .unit, .activate: nil
+    }
+  }
 
   /// The standard name of the task; nil if that is the key of the kind.
-  var standardName: String? { if case .unit(let unit) = work { unit.shortName } else { nil } }
+  var standardName: String? {
+    switch work {
+    case .unit(let unit): unit.shortName
+    case .fetch, .download, .replicate, .activate: nil
+    }
+  }
 
   /// The order that the worker reads on standard input.
   public func order(_ policy: TaskPolicy, remembered: Wire.FetchOrder.Remembered?) -> [UInt8] {

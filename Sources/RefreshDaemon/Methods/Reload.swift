@@ -3,7 +3,7 @@ import RefreshConfig
 import Varlink
 
 extension Daemon {
-  /// Puts the configuration on disk in force, except for apps that were held already, or answers with every new mistake.
+  /// Puts the configuration on disk in force, except for apps that were held already, or answers with the mistakes.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
     guard mayAll(call) else { return }
     reload { problems in

@@ -242,8 +242,7 @@ final class RefreshRunner: DecisionFollower {
     audience.notify(
       leasesOf: ended.app,
       Wire.Notice(
-        kind: .taskEnded, refresh: ended.refresh.description,
-        deadlineMicroseconds: core.wall(running.deadline(of: ended.refresh, in: core)),
+        kind: .taskEnded, refresh: ended.refresh.description, deadlineMicroseconds: core.wall(ended.deadline),
         task: task.name, outcome: task.outcome))
   }
 

@@ -9,7 +9,7 @@ struct RunningRefreshes {
     /// The app's configuration at the start.
     let app: AppConfiguration
     let trigger: Trigger
-    /// The deadline of the refresh at its start, boot clock; the engine may bring it forward.
+    /// The deadline of the refresh at its start, boot clock; the engine may have moved it since.
     let startDeadline: Instant
     /// The lease of the attached process that performs the refresh; nil if the app's commands do.
     fileprivate(set) var performer: LeaseID?
@@ -33,7 +33,7 @@ struct RunningRefreshes {
       }
     }
 
-    /// The deadline in force, boot clock; after the end of the refresh, the deadline at its start.
+    /// The deadline in force, boot clock.
     func deadline(of refresh: RefreshID, in core: DaemonCore) -> Instant {
       core.engine.deadline(of: refresh) ?? startDeadline
     }

@@ -38,7 +38,7 @@ public struct AppState: Hashable, Sendable {
   public var isForeground: Bool
   /// Whether the app is logged out.
   ///
-  /// ``isForeground`` keeps its value until the next `login`.
+  /// `logout` and `login` leave ``isForeground`` as it is.
   public var isLoggedOut: Bool
   /// Whether the user has disabled the app.
   public var isDisabled = false

@@ -18,7 +18,7 @@ struct Horizon {
   let steps: [Step]
   /// The cost to come of being fresh at the edge of each slot, in minutes of age.
   var future: [Double]
-  /// The lowest cost to come.
+  /// A lower bound of the costs to come.
   var lowest: Double
 
   /// The effect of a time on a wait.

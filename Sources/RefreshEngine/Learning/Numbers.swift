@@ -44,5 +44,8 @@ struct PackedVector<let count: Int, Vector: SIMD<Float>>: Hashable, Sendable {
     set { for index in 0..<count { numbers[index] = newValue[index] } }
   }
 
-  init(wrappedValue: Vector) { self.wrappedValue = wrappedValue }
+  init(wrappedValue: Vector) {
+    precondition(count == Vector.scalarCount, "a packed vector keeps each of its numbers")
+    self.wrappedValue = wrappedValue
+  }
 }

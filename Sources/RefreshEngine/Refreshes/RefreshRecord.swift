@@ -52,10 +52,12 @@ public struct EndedTask: Hashable, Sendable {
   public var app: AppID
   /// The result.
   public var record: TaskRecord
+  /// The deadline of the refresh at that moment, boot clock.
+  public var deadline: Instant
 
   /// Makes an ended task from its parts.
-  public init(_ refresh: RefreshID, of app: AppID, _ record: TaskRecord) {
-    (self.refresh, self.app, self.record) = (refresh, app, record)
+  public init(_ refresh: RefreshID, of app: AppID, _ record: TaskRecord, deadline: Instant) {
+    (self.refresh, self.app, self.record, self.deadline) = (refresh, app, record, deadline)
   }
 }
 

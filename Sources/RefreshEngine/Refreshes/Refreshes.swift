@@ -74,17 +74,20 @@ extension Engine {
     }
   }
 
-  /// Applies the end of a task, and starts the tasks that waited only for it.
+  /// Applies the end of a task, and starts the tasks that now wait for no other.
   mutating func endTask(_ refresh: RefreshID, _ task: Int, _ end: TaskEnd, _ turn: inout Turn) {
     guard let id = running[refresh] else { return }
     let now = turn.now
     var next: [Int] = []
-    var record: TaskRecord?
+    var (record, deadline): (TaskRecord?, Instant?)
     changeRefreshing(refresh, &turn) { refreshing in
       record = refreshing.end(task: task, end, at: now)
+      deadline = refreshing.deadline.at
       next = refreshing.startNext(at: now)
     }
-    if let record { turn.decision.tasksEnded.append(EndedTask(refresh, of: id, record)) }
+    if let record, let deadline {
+      turn.decision.tasksEnded.append(EndedTask(refresh, of: id, record, deadline: deadline))
+    }
     turn.decision.effects += next.map { .startTask(refresh, id, task: $0) }
   }
 

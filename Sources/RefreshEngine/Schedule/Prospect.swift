@@ -111,7 +111,8 @@ extension Engine {
       case .held([.concurrency]) where moment > now:
         // The refreshes that run now have ended by then, and another trigger may be due.
         return prospect.starting(seen.due?.trigger ?? prospect.trigger, at: moment, from: now)
-      case .held(let holds) where isKeptByOpenQuestions(index, holds):
+      case .held(let holds)
+      where ahead?.isKeptByOpenQuestions(index, holds) ?? isKeptByOpenQuestions(index, holds):
         // A command is asked then, and may say yes.
         if prospect.holds.isEmpty, moment == now { prospect.holds = holds }
         return prospect.starting(seen.due?.trigger ?? prospect.trigger, at: moment, from: now)

@@ -38,6 +38,8 @@ extension App {
   static let longestWindow = Duration.minutes(15)
 
   /// How long a background refresh may wait to share a wake: half of its window, and up to the other half by its spread.
+  ///
+  /// A planned refresh is due an eighth of its window before the planned moment, so these parts are an eighth too.
   func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
     guard phase == .background, state.lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }

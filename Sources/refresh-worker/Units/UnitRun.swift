@@ -24,7 +24,7 @@ final class UnitRun {
     case starting
     /// The run of this task or of someone else continues.
     case running
-    /// The run has ended; the last lines of its output are missing.
+    /// The run has ended; the last lines of its output are awaited.
     case draining(UnitOutcome)
   }
 
