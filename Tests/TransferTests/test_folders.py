@@ -112,8 +112,9 @@ def test_a_part_is_known_again_where_no_file_keeps_a_mark(plainest, misbehaving,
 
 def test_a_finished_file_with_the_name_of_a_part_is_left(running, misbehaving):
     running.done(running.download(misbehaving.url("plain", SIZE), "iso.part"))
-    assert "user.refreshd.part" not in os.listxattr(running.target("iso.part"))
     assert "move it away" in running.failed(running.download(misbehaving.url("chunked", 1000), "iso"))["message"]
+    # The worker removes the mark after it has reported the end of the file, and before its next transfer.
+    assert "user.refreshd.part" not in os.listxattr(running.target("iso.part"))
     assert Body(SIZE).is_in(running.target("iso.part"))
 
 
