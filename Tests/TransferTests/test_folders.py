@@ -48,7 +48,7 @@ def test_a_file_is_put_on_the_disk_that_was_mounted_meanwhile(running, misbehavi
         assert Body(SIZE).is_in(disk / "file")
     finally:
         running.daemon.end()
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", "--lazy", disk], check=True)
     assert list(disk.iterdir()) == []
 
 
