@@ -118,6 +118,7 @@ def test_the_same_type_in_two_files_is_one(make):
         ("interface a.B\ntype T (a: [int]int)", 2),
         ("interface a.B\nmethod M() ->", 2),
         ("interface a.B\nmethod M(a) -> ()", 2),
+        ("interface a.B\ntype T (\n  # No word is listed.\n  kind: string)", 4),
     ],
 )
 def test_a_mistake_is_named_with_its_line(make, text, line):
