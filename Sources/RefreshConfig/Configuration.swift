@@ -99,8 +99,8 @@ public struct AppConfiguration: Hashable, Sendable {
   public var commands: [Command] { fewCommands.list }
   /// The user that the app belongs to and that its commands run as.
   public var owner: Owner { settings.value.owner }
-  /// The settings that the engine needs.
-  public var policy: Policy { settings.value.policy }
+  /// The settings that the engine needs; lent, because a copy counts references to each list in it.
+  public var policy: Policy { _read { yield settings.value.policy } }
   /// The command that runs when the data is older than `stale_after`; nil for none.
   public var onStale: Command? { settings.value.staleCommands.first }
   /// The command that runs when a due refresh was held for `held_for`; nil for none.

@@ -19,8 +19,15 @@ enum HeapMemory {
   /// migrations and other unused code stay away.
   static func giveBack() {
     trim()
-    guard let maps = fopen("/proc/self/maps", "re") else { return }
+    // All lines are read first: reading takes code that would come back at once.
+    for code in mappedCode() { madvise(UnsafeMutableRawPointer(bitPattern: code.start), code.length, MADV_DONTNEED) }
+  }
+
+  /// The memory that has code of files, by /proc/self/maps.
+  private static func mappedCode() -> [(start: UInt, length: Int)] {
+    guard let maps = fopen("/proc/self/maps", "re") else { return [] }
     defer { fclose(maps) }
+    var code: [(start: UInt, length: Int)] = []
     var line: UnsafeMutablePointer<CChar>?
     var room = 0
     defer { free(line) }
@@ -28,7 +35,8 @@ enum HeapMemory {
       let fields = String(cString: line).split(separator: " ", maxSplits: 2)
       let bounds = fields[0].split(separator: "-").compactMap { UInt(String($0), radix: 16) }
       guard fields.count == 3, fields[1] == "r-xp", fields[2].contains("/"), bounds.count == 2 else { continue }
-      madvise(UnsafeMutableRawPointer(bitPattern: bounds[0]), Int(bounds[1] - bounds[0]), MADV_DONTNEED)
+      code.append((bounds[0], Int(bounds[1] - bounds[0])))
     }
+    return code
   }
 }

@@ -7,14 +7,15 @@ import RefreshStore
 
 extension Wire.Refresh {
   init(_ refresh: StoredRefresh, of app: AppID) {
-    let lost = refresh.tasks.lazy.compactMap(\.lostConstraint).first
+    let tasks = refresh.tasks
+    let lost = tasks.lazy.compactMap(\.lostConstraint).first
     self.init(
       id: refresh.id.description, app: app.description, trigger: Wire.Trigger(refresh.trigger),
       startedMicroseconds: refresh.startedWallMicroseconds, durationMicroseconds: refresh.duration.inMicroseconds,
       outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, lost: lost),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
-      cpuMicroseconds: refresh.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
-      extraCompletions: Int(refresh.extraCompletions), tasks: refresh.tasks.map(Wire.RefreshTask.init),
+      cpuMicroseconds: tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
+      extraCompletions: Int(refresh.extraCompletions), tasks: tasks.map(Wire.RefreshTask.init),
       contentID: refresh.push?.contentID, merged: refresh.push.map { Int($0.merged) })
   }
 }
@@ -178,22 +179,20 @@ extension Daemon {
   }
 
   private func view(of app: AppConfiguration, at now: Instant, _ nights: inout NightsAhead) -> AppView {
-    // Copied once, not for each app.
-    let engine = core.engine
-    let state = engine.state(of: app.id) ?? AppState()
-    let outlook = engine.outlook(of: app.id, at: now, &nights)
+    let state = core.engine.state(of: app.id) ?? AppState()
+    let outlook = core.engine.outlook(of: app.id, at: now, &nights)
     let running = state.running?.id
-    let stuck = running.flatMap { engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
+    let stuck = running.flatMap { core.engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
     return AppView(
-      app: app, state: state, phase: engine.phase(of: app.id) ?? .background,
+      app: app, state: state, phase: core.engine.phase(of: app.id) ?? .background,
       verdict: outlook.verdict, prospect: outlook.prospect, dueTrigger: outlook.trigger,
-      limits: engine.limits, wallOffset: engine.wallOffset,
-      last: runner.lastRefreshes[app.id], staleSince: engine.staleSince(app.id, at: now),
+      limits: core.engine.limits, wallOffset: core.engine.wallOffset,
+      last: runner.lastRefreshes[app.id], staleSince: core.engine.staleSince(app.id, at: now),
       performer: audience.attached.performer(of: app.id)?.pid,
-      isAwaitingStore: saving.problem != nil && running.map(engine.isAwaitingBegin) == true, stuck: stuck,
-      pushWait: engine.waitingPushes(of: app.id, at: now).first?.wait,
+      isAwaitingStore: saving.problem != nil && running.map { core.engine.isAwaitingBegin($0) } == true, stuck: stuck,
+      pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
       awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil,
-      guarded: engine.guardState(of: app.id))
+      guarded: core.engine.guardState(of: app.id))
   }
 }
 

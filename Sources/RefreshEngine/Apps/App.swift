@@ -8,6 +8,7 @@ struct App: Sendable {
 
   /// Fields that few apps use; boxed together, so that the other apps pay for one pointer only.
   fileprivate struct Rare: Emptiable {
+    static let empty = Rare()
     var drained: [DrainedSession] = []
     var pushes: [Push] = []
     var leases: [Lease] = []
@@ -38,7 +39,7 @@ struct App: Sendable {
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
   var sharedPolicy: Boxed<Policy>?
   private var boxedRefresh: Boxed<Refreshing>?
-  @BoxedIfAny private var rare = Rare()
+  @BoxedIfAny private var rare = Rare.empty
 
   /// The sessions of transfers whose end is to be delivered, in the order in which they ended.
   var drained: [DrainedSession] {

@@ -4,6 +4,7 @@
 public struct AppState: Hashable, Sendable {
   /// Fields that few apps use; boxed together, so that the other apps pay for one pointer only.
   fileprivate struct Rare: Emptiable {
+    static let empty = Rare()
     @PackedInstant var freshUntil: Instant?
     @PackedInstant var skippedUntil: Instant?
     var strikes: [Instant] = []
@@ -31,7 +32,7 @@ public struct AppState: Hashable, Sendable {
   public var waiting: Waiting?
   private var boxedRunning: Boxed<Started>?
   private var boxedOverrides: Boxed<Overrides>?
-  @BoxedIfAny private var rare = Rare()
+  @BoxedIfAny private var rare = Rare.empty
   /// How many refreshes in a row have failed and are worth a retry.
   public var failures: Int32 = 0
   /// Whether the last unleased signal of `foreground` and `background` was `foreground`.

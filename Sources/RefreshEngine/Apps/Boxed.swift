@@ -15,7 +15,8 @@ public final class Boxed<Value: Hashable & Sendable>: Hashable, Sendable {
 
 /// Fields that most apps leave as they are in a new value.
 protocol Emptiable: Hashable, Sendable {
-  init()
+  /// The fields of a new value; stored, because making them for each read takes longer than the read.
+  static var empty: Self { get }
 }
 
 /// Keeps rare fields in a box, so that an app which leaves them empty pays for one pointer only.
@@ -25,8 +26,8 @@ struct BoxedIfAny<Fields: Emptiable>: Hashable, Sendable {
 
   var wrappedValue: Fields {
     // Lent, so that reading one field does not copy the others.
-    _read { if let box { yield box.value } else { yield Fields() } }
-    set { box = newValue == Fields() ? nil : Boxed(newValue) }
+    _read { if let box { yield box.value } else { yield Fields.empty } }
+    set { box = newValue == Fields.empty ? nil : Boxed(newValue) }
   }
 
   init(wrappedValue: Fields) { self.wrappedValue = wrappedValue }

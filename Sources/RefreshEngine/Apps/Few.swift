@@ -6,10 +6,10 @@ public enum Few<Element: Hashable & Sendable>: Hashable, Sendable {
   case many([Element])
 
   /// Keeps a list.
-  public init(_ list: [Element]) { self = list.count == 1 ? .one(list[0]) : .many(list) }
+  @inlinable public init(_ list: [Element]) { self = list.count == 1 ? .one(list[0]) : .many(list) }
 
   /// The list.
-  public var list: [Element] {
+  @inlinable public var list: [Element] {
     switch self {
     case .one(let element): [element]
     case .many(let list): list

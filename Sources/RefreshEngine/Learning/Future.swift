@@ -3,8 +3,12 @@ import CMath
 /// The relative value of being fresh at each slot of the day, improved once a night.
 struct Future: Hashable, Sendable {
   /// The cost to come of being fresh at the edge of each slot, less the least of the day, in steps of `step`.
-  var costs = Numbers<144, UInt16>()
-  /// The minutes of age of a step: a 65,535th of the largest cost, so that a search is off by less than a second.
+  ///
+  /// Measured: 12 bits of each lose nothing that shows, 8 bits two percent of the score of `fresh`.
+  var costs = RoundedNumbers<216>()
+  /// The minutes of age of a step: a 65,535th of the largest cost.
+  ///
+  /// With the rounding of ``costs``, a search is off by some seconds.
   var step: Float = 0
   /// The cost of a day, the mean rise of the costs in a pass; minutes of age.
   var rise: Float = 0
@@ -50,7 +54,7 @@ struct Future: Hashable, Sendable {
     }
     let largest = old.max() ?? 0
     step = Float(largest / Double(UInt16.max))
-    costs = Numbers(old.map { largest > 0 ? UInt16(($0 / largest * Double(UInt16.max)).rounded()) : 0 })
+    costs = RoundedNumbers(old.map { largest > 0 ? UInt16(($0 / largest * Double(UInt16.max)).rounded()) : 0 })
     self.rise = Float(rise)
   }
 }

@@ -66,7 +66,7 @@ extension Learned {
     measuredCost = cost
     self.spending = spending
     let slots = version == Self.oldest ? costs.flatMap { [$0, $0, $0] } : costs
-    (future.costs, future.step, future.rise) = (Numbers(slots), step, rise)
+    (future.costs, future.step, future.rise) = (RoundedNumbers(slots), step, rise)
   }
 
   /// Reads the log of openings and the weights of the explanations.

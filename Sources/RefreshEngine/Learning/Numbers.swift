@@ -28,6 +28,36 @@ extension Numbers: Hashable {
   func hash(into hasher: inout Hasher) { for number in self { hasher.combine(number) } }
 }
 
+/// A fixed count of numbers from 0 to 65,535, rounded to multiples of 16, the last to 65,520: two take three bytes.
+struct RoundedNumbers<let byteCount: Int>: Hashable, Sendable {
+  private var bytes = Numbers<byteCount, UInt8>()
+
+  /// Makes zeros.
+  init() {}
+
+  /// Takes the numbers of an array: missing numbers are zero, further numbers are left out.
+  init(_ array: [UInt16]) {
+    for (index, number) in array.prefix(count).enumerated() {
+      let sixteenths = (Int(number) + 8) / 16
+      let kept = Swift.min(sixteenths, 4095) << (index.isMultiple(of: 2) ? 0 : 4)
+      let byte = index * 3 / 2
+      bytes[byte] |= UInt8(kept & 0xFF)
+      bytes[byte + 1] |= UInt8(kept >> 8)
+    }
+  }
+}
+
+extension RoundedNumbers: RandomAccessCollection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { byteCount * 2 / 3 }
+
+  subscript(index: Int) -> UInt16 {
+    let byte = index * 3 / 2
+    let pair = UInt16(bytes[byte]) | UInt16(bytes[byte + 1]) << 8
+    return index.isMultiple(of: 2) ? pair << 4 : pair & 0xFFF0
+  }
+}
+
 /// Keeps a vector as plain numbers.
 ///
 /// A vector would align the value that holds it to 16 or 32 bytes, and each of 100,000 apps would pay for the gaps.

@@ -11,10 +11,10 @@ struct OpeningLog: Hashable, Sendable {
   /// The longest gap, in days: whole weeks are left out, and each opening keeps its day of the week.
   static let longestGap = 6
 
+  /// The present local day; nil before the first.
+  @PackedDay private(set) var day: Int32?
   private(set) var bytes = Numbers<96, UInt8>()
   private(set) var count: UInt8 = 0
-  /// The present local day; nil before the first.
-  private(set) var day: Int32?
 
   /// Makes an empty log.
   init() {}

@@ -74,7 +74,7 @@ public struct TaskRecord: Hashable, Sendable {
   /// For a task that a lost constraint stopped, ``lostConstraint``.
   public var message: String
   /// The bytes that its processes sent and received over the network; nil if they were not counted.
-  public var bytes: Int64?
+  @PackedCount public var bytes: Int64?
   /// How it ended.
   public var outcome: Outcome
 
