@@ -31,12 +31,15 @@ PAGES := .build/pages
 SYSTEM_UNITS := $(PREFIX)/lib/systemd/system
 STRIP := -s
 # What keeps refreshd small in memory: functions that the linker can move, and drop if nothing calls them; relocations of a
-# bit each, which glibc knows from 2.36 on; no table of names for libraries that nobody loads; and the order of
-# bench/order.py.
+# bit each, which glibc knows from 2.36 on; no table of names for libraries that nobody loads; the order of bench/order.py;
+# and, before the functions of that order, those that have no name to be ordered by.
 LIBC := $(shell getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)
 LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
   $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
-  --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
+  --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering -T$(abspath bench/unnamed.ld)
+# Swift's runtime is part of each program, and so is the C++ library that it needs: as a shared library it would keep 0.7 MB
+# of refreshd's memory busy with its tables. The compiler finds only the static one in this folder.
+STATIC_LIBRARIES := .build/static
 # The programs and their debug information name the sources as from the root of the repository, so that where it lies and
 # what its folder is called make no difference. SwiftPM puts that name, in small letters, into the paths of generated
 # sources; a path of a cache of Clang's modules has a hash of where they lie, so debuggers get none.
@@ -45,7 +48,7 @@ PREFIX_FLAGS := $(foreach map,$(GENERATED)=./generated $(CURDIR)/$(GENERATED)=./
   -Xswiftc -file-prefix-map -Xswiftc $(map)) -Xcc -ffile-prefix-map=$(CURDIR)=. \
   $(addprefix -Xswiftc -Xfrontend -Xswiftc ,-no-clang-module-breadcrumbs -disable-incremental-llvm-codegen)
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections $(PREFIX_FLAGS) \
-  -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKER_FLAGS))
+  -Xswiftc -use-ld=lld -Xswiftc -L$(abspath $(STATIC_LIBRARIES)) $(addprefix -Xlinker ,$(LINKER_FLAGS))
 PROGRAMS := refreshd refreshctl refresh-push refresh-session
 PYTHON := .build-python/bin/python
 
@@ -122,6 +125,7 @@ score: build-setup test-setup
 order: release
 	@demo/need gcc libc6-dev binutils
 	/usr/bin/python3 -B bench/order.py --refreshd $(RELEASE)/refreshd --output bench/refreshd.order
+	rm $(RELEASE)/refreshd # so that the next `make release` links it anew
 
 # The manual pages: refreshctl's from its help, those of files and of how it decides from docs/, the others by hand.
 pages: release
@@ -262,6 +266,8 @@ json-schema: test-setup
 
 build-setup:
 	@demo/need $(BUILD_PACKAGES)
+	@mkdir -p $(STATIC_LIBRARIES)
+	@ln -sf $$(clang -print-file-name=libstdc++.a) $(STATIC_LIBRARIES)/libstdc++.a
 
 test-setup:
 	@demo/need $(TEST_PACKAGES)

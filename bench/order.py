@@ -21,21 +21,27 @@ import weight
 from refreshd import Refreshd
 
 HERE = Path(__file__).resolve().parent
-APPS = 20
+APPS = 1000
+BUSY_APPS = 20
 
 
-def functions(program: Path) -> dict[str, str]:
-    """The addresses of the program's functions by name."""
+def functions(program: Path) -> list[tuple[str, str]]:
+    """The address and the name of each function of the program; several files may have a function of one name."""
     lines = subprocess.run(["nm", "--defined-only", program], stdout=subprocess.PIPE, text=True, check=True).stdout
     symbols = [line.split() for line in lines.splitlines()]
-    return {name: at for at, kind, name in filter(lambda each: len(each) == 3, symbols) if kind in "tTwW"}
+    return [(at, name) for at, kind, name in filter(lambda each: len(each) == 3, symbols) if kind in "tTwW"]
 
 
 def touched(program: Path, scratch: Path) -> set[str]:
     """The names of the functions that the program enters after its start."""
-    for name, options in {"touched": [], "task": ["-static", "-nostdlib", "-fno-stack-protector"]}.items():
+    programs = {
+        "touched": [],
+        "task": ["-static", "-nostdlib", "-fno-stack-protector"],
+        "keep_pages": ["-shared", "-fPIC"],
+    }
+    for name, options in programs.items():
         subprocess.run(["cc", "-O2", *options, "-o", str(scratch / name), str(HERE / f"{name}.c")], check=True)
-    (scratch / "functions").write_text("".join(f"{at} {name}\n" for name, at in functions(program).items()))
+    (scratch / "functions").write_text("".join(f"{at} {name}\n" for at, name in functions(program)))
     starts = measure.Starts(scratch / "starts")
     task = [str(scratch / "task"), str(starts.path), "%04d"]
     notify = measure.Notify(scratch / "notify.socket")
@@ -43,19 +49,19 @@ def touched(program: Path, scratch: Path) -> set[str]:
     service.start_for_the_first_time()
     service.stop()
     output = scratch / "touched.txt"
-    service.arguments = [str(scratch / each) for each in ("touched", "functions", "touched.txt")] + service.arguments
+    names = ("touched", "functions", "touched.txt", "keep_pages")
+    service.arguments = [str(scratch / each) for each in names] + service.arguments
     service.start()
     time.sleep(1)  # what the start leaves for later has run too
     try:
-        # A reload unmaps the program, and the breakpoints with it: put them back before and after.
         os.kill(service.process, signal.SIGUSR1)
+        time.sleep(2)  # to put the breakpoints back takes a moment
         weight.use(service)
-        os.kill(service.process, signal.SIGUSR1)
-        weight.call(service)
         starts.clear()
-        service.enter_foreground(service.apps)
-        service.make_busy(every_us=100_000)
-        starts.wait_for(2 * APPS)
+        busy = service.apps[:BUSY_APPS]
+        service.enter_foreground(busy)
+        service.set_interval(busy, "100ms")
+        starts.wait_for(2 * BUSY_APPS)
         service.make_quiet()
     finally:
         service.stop()

@@ -1,9 +1,10 @@
-/* Lists the functions that a program enters: `touched FUNCTIONS OUTPUT PROGRAM ARGUMENT…`
+/* Lists the functions that a program enters: `touched FUNCTIONS OUTPUT PRELOADED PROGRAM ARGUMENT…`
  *
  * FUNCTIONS has a line "ADDRESS NAME" for each; the program must be position independent. Each function gets a breakpoint
  * at its first byte, which goes away when a thread first comes to it, so the program runs at nearly full speed. SIGUSR1
  * puts all breakpoints back and begins a new phase, from 1. SIGTERM is passed on to the program. OUTPUT gets a line
- * "PHASE NAME" when a function is first entered in a phase.
+ * "PHASE NAME" when a function is first entered in a phase. The library PRELOADED keeps a program that gives its pages back
+ * from losing the breakpoints.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -97,21 +98,22 @@ static void on_signal(int number) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) errx(2, "usage: touched FUNCTIONS OUTPUT PROGRAM ARGUMENT...");
+  if (argc < 5) errx(2, "usage: touched FUNCTIONS OUTPUT PRELOADED PROGRAM ARGUMENT...");
   read_functions(argv[1]);
   FILE *output = fopen(argv[2], "we");
   if (!output) err(1, "cannot write %s", argv[2]);
   program = fork();
   if (program == 0) {
     ptrace(PTRACE_TRACEME, 0, 0, 0);
-    execv(argv[3], argv + 3);
-    err(127, "cannot run %s", argv[3]);
+    setenv("LD_PRELOAD", argv[3], 1);
+    execv(argv[4], argv + 4);
+    err(127, "cannot run %s", argv[4]);
   }
   int status;
   waitpid(program, &status, 0);
   ptrace(PTRACE_SETOPTIONS, program, 0,
          PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
-  find_base(argv[3]);
+  find_base(argv[4]);
   arm(1);
   int phase = 1;
   struct sigaction action = {.sa_handler = on_signal};
