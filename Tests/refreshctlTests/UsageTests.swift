@@ -13,9 +13,9 @@ import Testing
     Wire.Habit(minute: minute, spreadMinutes: 10, weekdays: weekdays, met: met, days: days)
   }
 
-  /// A day of ten-minute slots with so many openings in the slot of each minute, above as many everywhere.
+  /// A day of timeslots with so many openings in the timeslot of each minute, above as many everywhere.
   private static func day(_ openings: [Int: Double] = [:], above even: Double = 0) -> [Double] {
-    (0..<144).map { slot in even + openings.filter { $0.key / 10 == slot }.values.reduce(0, +) }
+    (0..<144).map { timeslot in even + openings.filter { $0.key / 10 == timeslot }.values.reduce(0, +) }
   }
 
   @Test(arguments: [

@@ -48,10 +48,10 @@ struct Explanations {
   private static let slow = memory(0.97)
   private static let fast = memory(0.8)
   private static let long = memory(0.985)
-  /// The most openings expected in a slot.
+  /// The most openings expected in a timeslot.
   private static let most = 0.999
 
-  /// Widths of the kernels, in slots: 6, 13 and 30 min.
+  /// Widths of the kernels, in timeslots: 6, 13 and 30 min.
   ///
   /// Wider habits are the coarse habits.
   private static let widths = [0.6, 1.3, 3]
@@ -66,7 +66,7 @@ struct Explanations {
   static let share = 0.05
   /// Pseudo-days of the machine's typical day, and pseudo-days of all days among the days of one kind.
   private static let doubt = 1.0
-  /// How many slots apart openings are near each other.
+  /// How many timeslots apart openings are near each other.
   private static let near = 2
 
   /// The right half of each kernel; the whole kernel is normed to one.
@@ -76,7 +76,7 @@ struct Explanations {
     return half.map { $0 / sum }
   }
 
-  /// The openings by slot that one way to weigh past days expects, before they are spread.
+  /// The openings by timeslot that one way to weigh past days expects, before they are spread.
   private struct Seen {
     var openings: [Double]
     /// Further openings in the shape of the typical day.
@@ -89,12 +89,12 @@ struct Explanations {
     ///
     /// Measured: people of habit gain .02 to .03 of the score, the other fleets .01 at most.
     mutating func doubt(_ counts: [Double], _ half: Double) {
-      for slot in openings.indices where openings[slot] > 0 {
+      for timeslot in openings.indices where openings[timeslot] > 0 {
         let around = (-Explanations.near...Explanations.near).reduce(0) {
-          $0 + counts[(slot + $1 + Use.slots) % Use.slots]
+          $0 + counts[(timeslot + $1 + Use.timeslots) % Use.timeslots]
         }
-        let doubted = openings[slot] * half * half / (around * around + half * half)
-        openings[slot] -= doubted
+        let doubted = openings[timeslot] * half * half / (around * around + half * half)
+        openings[timeslot] -= doubted
         typical += doubted
       }
     }
@@ -103,14 +103,14 @@ struct Explanations {
   let days: OpeningLog.Days
   /// The openings that each coarse habit expects by half hour, on weekdays and on weekends.
   let coarse: [[[Double]]]
-  /// The share of each slot in the typical day.
+  /// The share of each timeslot in the typical day.
   let typical: [Double]
 
   /// Explains a log; `pool` is the shape of the machine's typical day by half hour.
   init(_ log: OpeningLog, coarse: [[[Double]]], pool: [Float]) {
     days = log.days
     self.coarse = coarse
-    typical = (0..<Use.slots).map { (0.75 * Double(pool[$0 / 3]) + 0.25 / Double(Use.halfHours)) / 3 }
+    typical = (0..<Use.timeslots).map { (0.75 * Double(pool[$0 / 3]) + 0.25 / Double(Use.halfHours)) / 3 }
   }
 
   /// The openings that each way to weigh past days expects on a day, from the days before it.
@@ -118,7 +118,7 @@ struct Explanations {
 
   private func seen(before day: Int, _ kind: Kind) -> Seen {
     let memory = kind.memory
-    // All days, and the days that the kind selects; the slots of both lie in one array.
+    // All days, and the days that the kind selects; the timeslots of both lie in one array.
     var (all, own) = (0.0, 0.0)
     for other in days.seen where other < day {
       let weight = memory[min(day - 1 - other, memory.count - 1)]
@@ -127,14 +127,14 @@ struct Explanations {
     }
     let (ofAll, ofOwn) = (1 / (all + Self.doubt), kind.isPart ? 1 / (own + Self.doubt) : 0)
     let ofRest = kind.isPart ? Self.doubt * ofAll * ofOwn : ofAll
-    var openings = [Double](repeating: 0, count: Use.slots)
+    var openings = [Double](repeating: 0, count: Use.timeslots)
     var counts = openings
     var total = 0.0
     for opening in days.openings where opening.day < day {
       let weight = memory[min(day - 1 - opening.day, memory.count - 1)]
       total += weight
-      counts[opening.slot] += weight
-      openings[opening.slot] += weight * (kind.picks(opening.day, for: day) ? ofRest + ofOwn : ofRest)
+      counts[opening.timeslot] += weight
+      openings[opening.timeslot] += weight * (kind.picks(opening.day, for: day) ? ofRest + ofOwn : ofRest)
     }
     var seen = Seen(openings: openings, typical: Self.doubt * (total + 0.5) / (all + 1) * ofRest)
     seen.doubt(counts, kind.doubted)
@@ -151,30 +151,34 @@ struct Explanations {
     return mixed
   }
 
-  /// The openings to expect in each slot of a day, from the days before it; `prior` of them were supposed, not seen.
+  /// The openings to expect in each timeslot of a day, from the days before it; `prior` of them were supposed, not seen.
   func expected(onDay day: Int, weights: [Double]) -> (openings: [Double], prior: Double) {
     let coarse = coarse(onDay: day, weights: weights)
     let seen = seen(before: day)
-    var openings = (0..<Use.slots).map { coarse[$0 / 3] / 3 }
+    var openings = (0..<Use.timeslots).map { coarse[$0 / 3] / 3 }
     var prior = 0.0
     for (index, kernel) in Self.kernels.enumerated() {
-      var sum = [Double](repeating: 0, count: Use.slots)
+      var sum = [Double](repeating: 0, count: Use.timeslots)
       for (number, seen) in seen.enumerated() {
         let weight = weights[number * Self.kernels.count + index]
         prior += weight * seen.typical
-        for slot in 0..<Use.slots { sum[slot] += weight * seen.openings[slot] }
+        for timeslot in 0..<Use.timeslots { sum[timeslot] += weight * seen.openings[timeslot] }
       }
-      for slot in 0..<Use.slots where sum[slot] > 0 { Self.lay(sum[slot], at: slot, kernel, on: &openings) }
+      for timeslot in 0..<Use.timeslots where sum[timeslot] > 0 {
+        Self.lay(sum[timeslot], at: timeslot, kernel, on: &openings)
+      }
     }
-    for slot in 0..<Use.slots { openings[slot] = min(openings[slot] + prior * typical[slot], Self.most) }
+    for timeslot in 0..<Use.timeslots {
+      openings[timeslot] = min(openings[timeslot] + prior * typical[timeslot], Self.most)
+    }
     return (openings, prior)
   }
 
-  private static func lay(_ count: Double, at slot: Int, _ kernel: [Double], on circle: inout [Double]) {
-    circle[slot] += count * kernel[0]
+  private static func lay(_ count: Double, at timeslot: Int, _ kernel: [Double], on circle: inout [Double]) {
+    circle[timeslot] += count * kernel[0]
     for distance in 1..<kernel.count {
-      circle[(slot + distance) % Use.slots] += count * kernel[distance]
-      circle[(slot + Use.slots - distance) % Use.slots] += count * kernel[distance]
+      circle[(timeslot + distance) % Use.timeslots] += count * kernel[distance]
+      circle[(timeslot + Use.timeslots - distance) % Use.timeslots] += count * kernel[distance]
     }
   }
 
@@ -188,11 +192,11 @@ struct Explanations {
     return seen(before: day).flatMap { seen in
       let total = seen.openings.reduce(0, +) + seen.typical
       return kernels.map { kernel in
-        evidence(total) { slot in
-          var sum = seen.typical * typical[slot] + seen.openings[slot] * kernel[0]
+        evidence(total) { timeslot in
+          var sum = seen.typical * typical[timeslot] + seen.openings[timeslot] * kernel[0]
           for distance in 1..<kernel.count {
-            sum += kernel[distance] * seen.openings[(slot + distance) % Use.slots]
-            sum += kernel[distance] * seen.openings[(slot + Use.slots - distance) % Use.slots]
+            sum += kernel[distance] * seen.openings[(timeslot + distance) % Use.timeslots]
+            sum += kernel[distance] * seen.openings[(timeslot + Use.timeslots - distance) % Use.timeslots]
           }
           return sum
         }

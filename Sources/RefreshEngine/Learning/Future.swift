@@ -1,8 +1,8 @@
 import CMath
 
-/// The relative value of being fresh at each slot of the day, improved once a night.
+/// The relative value of being fresh at each timeslot of the day, improved once a night.
 struct Future: Hashable, Sendable {
-  /// The cost to come of being fresh at the edge of each slot, less the least of the day, in steps of `step`.
+  /// The cost to come of being fresh at the edge of each timeslot, less the least of the day, in steps of `step`.
   ///
   /// Measured: 12 bits of each lose nothing that shows, 8 bits two percent of the score of `fresh`.
   var costs = RoundedNumbers<216>()
@@ -13,14 +13,14 @@ struct Future: Hashable, Sendable {
   /// The cost of a day, the mean rise of the costs in a pass; minutes of age.
   var rise: Float = 0
 
-  /// The cost to come at each slot, in minutes of age.
+  /// The cost to come at each timeslot, in minutes of age.
   private var minutes: [Double] { costs.map { Double($0) * Double(step) } }
 
   /// The costs to come over three days: each day costs less than the day before.
   var threeDays: [Double] {
     let costs = minutes
     var nodes: [Double] = []
-    nodes.reserveCapacity(Horizon.slots + 1)
+    nodes.reserveCapacity(Horizon.timeslots + 1)
     for day in 0..<3 { for cost in costs { nodes.append(cost - Double(day) * Double(rise)) } }
     nodes.append(costs[0] - 3 * Double(rise))
     return nodes
@@ -31,7 +31,7 @@ struct Future: Hashable, Sendable {
   /// A sync at any moment forbids the next refresh before `floor`; a `ceiling` forces a refresh there. Both in minutes.
   mutating func improve(_ horizon: Horizon, charge: Double, floor: Double, ceiling: Double?, passes: Int) {
     var horizon = horizon
-    let count = Use.slots
+    let count = Use.timeslots
     // A wait may not leave the three days of the horizon.
     let floor = min(floor, WaitSearch.longest)
     let longest = max(floor, min(ceiling ?? WaitSearch.longest, WaitSearch.longest))
@@ -40,12 +40,12 @@ struct Future: Hashable, Sendable {
     for _ in 0..<passes {
       horizon.future = old + old + old.map { $0 - rise } + [old[0] - 2 * rise]
       horizon.lowest = min(0, -2 * rise)
-      for slot in stride(from: count - 1, through: 0, by: -1) {
-        horizon.future[slot] = horizon.future[slot + 1] + rise / Double(count)
+      for timeslot in stride(from: count - 1, through: 0, by: -1) {
+        horizon.future[timeslot] = horizon.future[timeslot + 1] + rise / Double(count)
         let best = WaitSearch.best(
-          horizon, start: Double(slot) * Use.slotMinutes, age: 0, charge: charge, notBefore: max(floor, 1),
+          horizon, start: Double(timeslot) * Use.timeslotMinutes, age: 0, charge: charge, notBefore: max(floor, 1),
           notAfter: longest)
-        horizon.future[slot] = best.cost
+        horizon.future[timeslot] = best.cost
       }
       let today = horizon.future[0..<count]
       rise = zip(today, old).reduce(0) { $0 + $1.0 - $1.1 } / Double(count)

@@ -30,28 +30,28 @@ public struct Habit: Hashable, Sendable {
   /// The bit of a day.
   private static func bit(ofDay day: Int) -> UInt8 { 1 << UInt8(LocalTime.weekday(ofDay: day)) }
 
-  /// The habits in a log, by time of day: one for each run of slots in which more than the mean is expected.
+  /// The habits in a log, by time of day: one for each run of timeslots in which more than the mean is expected.
   static func named(_ log: OpeningLog.Days, expected: [Double]) -> [Habit] {
     let cluster = Repeats.clusters(of: expected)
     return (1...max(cluster.max() ?? 0, 1)).compactMap { id in
-      habit(log, in: log.openings.filter { cluster[$0.slot] == id })
+      habit(log, in: log.openings.filter { cluster[$0.timeslot] == id })
     }
   }
 
   /// The habit that some openings form, if they do.
-  private static func habit(_ log: OpeningLog.Days, in openings: [(day: Int, slot: Int)]) -> Habit? {
+  private static func habit(_ log: OpeningLog.Days, in openings: [(day: Int, timeslot: Int)]) -> Habit? {
     let met = Set(openings.map(\.day))
     let seen = log.seen + met.subtracting(log.seen)
     let weekdays = weekdays(seen, met)
     let last = seen.filter { weekdays & bit(ofDay: $0) != 0 }.sorted().suffix(mostDays)
     let count = last.count { met.contains($0) }
-    let slots = openings.filter { weekdays & bit(ofDay: $0.day) != 0 }.map { Double($0.slot) + 0.5 }
+    let timeslots = openings.filter { weekdays & bit(ofDay: $0.day) != 0 }.map { Double($0.timeslot) + 0.5 }
     guard count >= leastMet, Double(count) >= leastPart * Double(last.count) else { return nil }
-    let middle = slots.reduce(0, +) / Double(slots.count)
-    let variance = slots.reduce(0) { $0 + ($1 - middle) * ($1 - middle) } / Double(slots.count)
-    let spread = variance.squareRoot() * Use.slotMinutes
+    let middle = timeslots.reduce(0, +) / Double(timeslots.count)
+    let variance = timeslots.reduce(0) { $0 + ($1 - middle) * ($1 - middle) } / Double(timeslots.count)
+    let spread = variance.squareRoot() * Use.timeslotMinutes
     guard spread <= widest else { return nil }
-    let minute = Int((middle * Use.slotMinutes / 5).rounded()) * 5
+    let minute = Int((middle * Use.timeslotMinutes / 5).rounded()) * 5
     return Habit(minuteOfDay: minute, spread: spread, weekdays: weekdays, met: count, days: last.count)
   }
 

@@ -21,7 +21,7 @@ public struct Learned: Hashable, Sendable {
   /// Makes learners that know nothing yet.
   public init() {}
 
-  /// Learns that the user brought the app to the foreground; true for the first time in this slot of the day.
+  /// Learns that the user brought the app to the foreground; true for the first time in this timeslot of the day.
   @discardableResult public mutating func opened(at moment: LocalTime) -> Bool { use.opened(at: moment) }
 
   /// Learns from a sync, by a refresh that did not fail or by an opening; `gap` is minutes since the last sync.

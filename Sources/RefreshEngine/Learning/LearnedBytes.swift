@@ -65,8 +65,8 @@ extension Learned {
     use.days = SIMD2(week, weekend)
     measuredCost = cost
     self.spending = spending
-    let slots = version == Self.oldest ? costs.flatMap { [$0, $0, $0] } : costs
-    (future.costs, future.step, future.rise) = (RoundedNumbers(slots), step, rise)
+    let timeslots = version == Self.oldest ? costs.flatMap { [$0, $0, $0] } : costs
+    (future.costs, future.step, future.rise) = (RoundedNumbers(timeslots), step, rise)
   }
 
   /// Reads the log of openings and the weights of the explanations.

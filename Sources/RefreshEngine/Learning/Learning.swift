@@ -133,7 +133,7 @@ extension Engine {
   /// Ends the days of an app before `today`.
   mutating func passNights(of id: AppID, _ app: App, upTo today: Int) {
     let (device, policy) = (learningsInForce, app.policy)
-    let floor = app.spacing(in: .background, limits: limits)?.inMinutes ?? Use.slotMinutes
+    let floor = app.spacing(in: .background, limits: limits)?.inMinutes ?? Use.timeslotMinutes
     apps.learn(of: id) {
       $0.passNights(upTo: today, floor: floor, ceiling: policy?.maxStale?.inMinutes, device, policy?.pins ?? Pins())
     }

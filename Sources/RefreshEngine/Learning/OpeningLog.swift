@@ -6,8 +6,8 @@ struct OpeningLog: Hashable, Sendable {
   ///
   /// Measured: 64 lose half a percent of the gain of 128; 96 lose nothing.
   static let room = 96
-  /// The byte that ends a day; a byte that is n higher is a gap of n unknown days, a lower byte is a slot.
-  static let dayEnd = UInt8(Use.slots)
+  /// The byte that ends a day; a byte that is n higher is a gap of n unknown days, a lower byte is a timeslot.
+  static let dayEnd = UInt8(Use.timeslots)
   /// The longest gap, in days: whole weeks are left out, and each opening keeps its day of the week.
   static let longestGap = 6
 
@@ -27,15 +27,15 @@ struct OpeningLog: Hashable, Sendable {
     (self.count, self.day) = (UInt8(bytes.count), day)
   }
 
-  /// Notes an opening; true if it is the first in its slot.
-  mutating func opened(day today: Int, slot: Int) -> Bool {
+  /// Notes an opening; true if it is the first in its timeslot.
+  mutating func opened(day today: Int, timeslot: Int) -> Bool {
     advance(to: today)
     var index = Int(count) - 1
     while index >= 0, bytes[index] < Self.dayEnd {
-      if Int(bytes[index]) == slot { return false }
+      if Int(bytes[index]) == timeslot { return false }
       index -= 1
     }
-    append(UInt8(slot))
+    append(UInt8(timeslot))
     return true
   }
 
@@ -95,10 +95,10 @@ struct OpeningLog: Hashable, Sendable {
     /// The seen days that have ended.
     var seen: [Int] = []
     /// The openings, in order of time, also of the present day.
-    var openings: [(day: Int, slot: Int)] = []
+    var openings: [(day: Int, timeslot: Int)] = []
 
-    /// The slots in which the app was opened on a day.
-    func slots(onDay day: Int) -> [Int] { openings.filter { $0.day == day }.map(\.slot) }
+    /// The timeslots in which the app was opened on a day.
+    func timeslots(onDay day: Int) -> [Int] { openings.filter { $0.day == day }.map(\.timeslot) }
   }
 
   /// The days and openings of the log, the oldest first.

@@ -3,7 +3,7 @@ import CMath
 /// Whether an opening makes another opening on the same day less likely: a habit comes once, a pastime again and again.
 ///
 /// Three strengths are weighed by how well each foretold the openings of every day so far. Strength θ expects r (1 − θk) /
-/// (1 − θR) openings in a slot. Of these, r are expected in the slot, R in the habit before it, and k came in the habit
+/// (1 − θR) openings in a timeslot. Of these, r are expected in the timeslot, R in the habit before it, and k came in the habit
 /// already. θ = 0 is chance (Poisson), and θ = 1 a habit that comes once at most (binomial).
 struct Repeats {
   /// The strengths.
@@ -16,15 +16,15 @@ struct Repeats {
   static let share = 0.005
   /// The least factors, so that no opening is impossible or certain.
   private static let least = (again: 0.05, left: 0.15)
-  /// The most openings expected in a slot.
+  /// The most openings expected in a timeslot.
   private static let most = 0.9
 
   /// The weight of each strength; their sum is one.
   let weights: [Double]
 
-  /// The habits of a day: runs of slots in which more than the day's mean is expected, counted from 1.
+  /// The habits of a day: runs of timeslots in which more than the day's mean is expected, counted from 1.
   static func clusters(of openings: [Double]) -> [UInt8] {
-    let mean = openings.reduce(0, +) / Double(Use.slots)
+    let mean = openings.reduce(0, +) / Double(Use.timeslots)
     var (count, isWithin) = (UInt8(0), false)
     return openings.map { expected in
       let isAbove = expected > mean
@@ -34,16 +34,16 @@ struct Repeats {
     }
   }
 
-  /// The openings to expect in each slot's habit until the middle of the slot.
+  /// The openings to expect in each timeslot's habit until the middle of the timeslot.
   static func expectedBefore(_ openings: [Double], _ cluster: [UInt8]) -> [Double] {
     var sum = 0.0
-    return openings.indices.map { slot in
-      guard cluster[slot] > 0 else {
+    return openings.indices.map { timeslot in
+      guard cluster[timeslot] > 0 else {
         sum = 0
         return 0
       }
-      defer { sum += openings[slot] }
-      return sum + openings[slot] / 2
+      defer { sum += openings[timeslot] }
+      return sum + openings[timeslot] / 2
     }
   }
 
@@ -52,7 +52,7 @@ struct Repeats {
     return min(openings * factor, max(most, openings))
   }
 
-  /// The openings to expect in a slot while its habit is unmet, and the factor once it is met.
+  /// The openings to expect in a timeslot while its habit is unmet, and the factor once it is met.
   func expected(_ openings: Double, before: Double) -> (unmet: Double, rest: Double) {
     var (unmet, met) = (0.0, 0.0)
     for (strength, weight) in zip(Self.strengths, weights) {
@@ -66,16 +66,16 @@ struct Repeats {
   static func evidence(_ openings: [Double], _ opened: [Int]) -> [Double] {
     let cluster = clusters(of: openings)
     let before = expectedBefore(openings, cluster)
-    var isOpened = [Bool](repeating: false, count: Use.slots)
-    for slot in opened { isOpened[slot] = true }
+    var isOpened = [Bool](repeating: false, count: Use.timeslots)
+    for timeslot in opened { isOpened[timeslot] = true }
     return strengths.map { strength in
       var (evidence, again, last) = (0.0, 0, UInt8(0))
-      for slot in 0..<Use.slots where cluster[slot] > 0 {
-        if cluster[slot] != last { again = 0 }
-        last = cluster[slot]
-        let expected = expected(openings[slot], strength: strength, before: before[slot], again: again)
+      for timeslot in 0..<Use.timeslots where cluster[timeslot] > 0 {
+        if cluster[timeslot] != last { again = 0 }
+        last = cluster[timeslot]
+        let expected = expected(openings[timeslot], strength: strength, before: before[timeslot], again: again)
         evidence -= expected
-        if isOpened[slot] {
+        if isOpened[timeslot] {
           evidence += log(max(expected, 1e-6))
           again += 1
         }

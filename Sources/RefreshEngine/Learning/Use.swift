@@ -4,10 +4,10 @@ import CMath
 struct Use: Hashable, Sendable {
   /// Half hours of a day, for the coarse habit.
   static let halfHours = 48
-  /// Slots of ten minutes of a day.
-  static let slots = 144
-  /// Minutes of a slot.
-  static let slotMinutes = 10.0
+  /// Timeslots of ten minutes of a day.
+  static let timeslots = 144
+  /// Minutes of a timeslot.
+  static let timeslotMinutes = 10.0
   /// The remaining part of the past after a night: a memory of about two months.
   static let memory: Float = 0.985
   /// How many days count at most when several end at once; a week has one of each day.
@@ -19,7 +19,7 @@ struct Use: Hashable, Sendable {
   var openings = Numbers<96, Float16>()
   /// The days seen, weekdays and weekends; faded.
   @PackedVector<2, SIMD2<Float>> var days = SIMD2<Float>(0, 0)
-  /// The last openings, by slot and day.
+  /// The last openings, by timeslot and day.
   var log = OpeningLog()
   /// The weights of ``Explanations``, then of ``Repeats``; all zero before the first day has ended.
   var weights = Numbers<17, Float16>()
@@ -38,19 +38,19 @@ struct Use: Hashable, Sendable {
   /// The openings seen, faded.
   var total: Float { openings.reduce(0) { $0 + Float($1) } }
 
-  /// The slot of a minute of the day.
-  static func slot(ofMinute minute: Double) -> Int { min(max(Int(minute / slotMinutes), 0), slots - 1) }
+  /// The timeslot of a minute of the day.
+  static func timeslot(ofMinute minute: Double) -> Int { min(max(Int(minute / timeslotMinutes), 0), timeslots - 1) }
 
-  /// Notes an opening, several in a slot as one; true if it is the first in its slot.
+  /// Notes an opening, several in a timeslot as one; true if it is the first in its timeslot.
   @discardableResult mutating func opened(at moment: LocalTime) -> Bool {
-    let slot = Self.slot(ofMinute: moment.minuteOfDay)
-    guard log.opened(day: moment.day, slot: slot) else { return false }
-    openings[index(of: slot, onDay: moment.day)] += 1
+    let timeslot = Self.timeslot(ofMinute: moment.minuteOfDay)
+    guard log.opened(day: moment.day, timeslot: timeslot) else { return false }
+    openings[index(of: timeslot, onDay: moment.day)] += 1
     return true
   }
 
-  private func index(of slot: Int, onDay day: Int) -> Int {
-    (LocalTime.isWeekend(day: day) ? Self.halfHours : 0) + slot / 3
+  private func index(of timeslot: Int, onDay day: Int) -> Int {
+    (LocalTime.isWeekend(day: day) ? Self.halfHours : 0) + timeslot / 3
   }
 
   /// Ends days, of which at most ``mostDays`` count.
@@ -73,10 +73,10 @@ struct Use: Hashable, Sendable {
 
   /// Weighs the explanations by how well each foretold a day that ends.
   private mutating func learnWeights(of day: Int, _ shared: SharedUse) {
-    let opened = log.days.slots(onDay: day)
+    let opened = log.days.timeslots(onDay: day)
     // The openings of the day itself were unknown before it.
     var before = self
-    for slot in opened { before.openings[index(of: slot, onDay: day)] -= 1 }
+    for timeslot in opened { before.openings[index(of: timeslot, onDay: day)] -= 1 }
     let explanations = Explanations(log, coarse: before.coarse(shared), pool: shared.pool)
     let (mixed, repeats) = (mixture(shared), repeats)
     let expected = explanations.expected(onDay: day, weights: mixed).openings
@@ -109,19 +109,19 @@ struct Use: Hashable, Sendable {
     return range.map { day in
       ExpectedDay(
         openings: explanations.expected(onDay: day, weights: mixture).openings, repeats: repeats,
-        slotsMet: explanations.days.slots(onDay: day))
+        timeslotsMet: explanations.days.timeslots(onDay: day))
     }
   }
 
-  /// The openings to expect on some days by slot, and the supposed part of them.
+  /// The openings to expect on some days by timeslot, and the supposed part of them.
   func explained(_ some: [Int], _ shared: SharedUse) -> [(openings: [Double], supposed: [Double])] {
     let explanations = Explanations(log, coarse: coarse(shared), pool: shared.pool)
     let mixture = mixture(shared)
     return some.map { day in
       let (openings, typical) = explanations.expected(onDay: day, weights: mixture)
       let coarse = explanations.coarse(onDay: day, weights: mixture)
-      let supposed = openings.indices.map { slot in
-        min(typical * explanations.typical[slot] + coarseSupposed * coarse[slot / 3] / 3, openings[slot])
+      let supposed = openings.indices.map { timeslot in
+        min(typical * explanations.typical[timeslot] + coarseSupposed * coarse[timeslot / 3] / 3, openings[timeslot])
       }
       return (openings, supposed)
     }

@@ -8,7 +8,7 @@ import CMath
 struct WaitSearch {
   /// The longest wait to weigh, in minutes: a day and a half.
   static let longest = 2160.0
-  /// How many steps of a minute search the slots before and after the best slot.
+  /// How many steps of a minute search the timeslots before and after the best timeslot.
   private static let fineSteps = 20
 
   /// The state of the search at a wait.
@@ -37,7 +37,7 @@ struct WaitSearch {
   ///   - start: the minute of the horizon's first day at which the wait begins.
   ///   - age: the age of the data, in minutes since the last sync.
   ///   - charge: the cost of a refresh, in minutes of age.
-  ///   - isFine: whether to search the best moment by the minute, and not only by the slot.
+  ///   - isFine: whether to search the best moment by the minute, and not only by the timeslot.
   static func best(
     _ horizon: Horizon, start: Double, age: Double, charge: Double, notBefore: Double, notAfter: Double = longest,
     isFine: Bool = false
@@ -46,9 +46,9 @@ struct WaitSearch {
     var waiting = Waited(unchanged: unchanged, age: age - (1 - unchanged) / horizon.rate)
     func cost(_ waited: Waited, _ future: Double) -> Double { waited.opened + waited.unopened * (charge + future) }
     func advance(_ waited: inout Waited, to end: Double) {
-      while waited.wait < end, start + waited.wait < Double(Horizon.slots) * Use.slotMinutes {
+      while waited.wait < end, start + waited.wait < Double(Horizon.timeslots) * Use.timeslotMinutes {
         let minute = start + waited.wait
-        let edge = Double(Horizon.slot(at: minute) + 1) * Use.slotMinutes - start
+        let edge = Double(Horizon.timeslot(at: minute) + 1) * Use.timeslotMinutes - start
         let minutes = min(end, edge) - waited.wait
         waited.pass(horizon.step(from: minute, minutes: minutes), horizon.future(at: minute + minutes / 2))
       }
@@ -56,24 +56,24 @@ struct WaitSearch {
     advance(&waiting, to: notBefore)
     var (best, before, previous) = (waiting, waiting, waiting)
     var least = cost(waiting, horizon.future(at: start + waiting.wait))
-    var slot = Horizon.slot(at: start + waiting.wait)
-    let first = Double(slot + 1) * Use.slotMinutes - start
+    var timeslot = Horizon.timeslot(at: start + waiting.wait)
+    let first = Double(timeslot + 1) * Use.timeslotMinutes - start
     if first <= notAfter {
       advance(&waiting, to: first)
-      slot += 1
+      timeslot += 1
       while true {
-        let value = cost(waiting, horizon.future[slot])
+        let value = cost(waiting, horizon.future[timeslot])
         if value < least { (best, before, least) = (waiting, previous, value) }
-        guard waiting.wait + Use.slotMinutes <= notAfter, slot < Horizon.slots - 1,
+        guard waiting.wait + Use.timeslotMinutes <= notAfter, timeslot < Horizon.timeslots - 1,
           cost(waiting, horizon.lowest) < least
         else { break }
         previous = waiting
-        waiting.pass(horizon.steps[slot], (horizon.future[slot] + horizon.future[slot + 1]) / 2)
-        slot += 1
+        waiting.pass(horizon.steps[timeslot], (horizon.future[timeslot] + horizon.future[timeslot + 1]) / 2)
+        timeslot += 1
       }
     }
     guard isFine, best.wait < longest else { return (best.wait, least, best.age) }
-    let end = min(best.wait + Use.slotMinutes, notAfter)
+    let end = min(best.wait + Use.timeslotMinutes, notAfter)
     for _ in 0..<fineSteps where before.wait < end {
       advance(&before, to: min(before.wait + 1, end))
       let value = cost(before, horizon.future(at: start + before.wait))

@@ -13,7 +13,7 @@ struct HabitTests {
     return Usage(use, today: days, UseTests.shared)
   }
 
-  /// The slot of most openings.
+  /// The timeslot of most openings.
   static func peak(_ day: [Double]) -> Int { day.indices.max { day[$0] < day[$1] } ?? 0 }
 
   @Test("a user who sleeps long on weekends is expected later on them, and not on the days of the week")

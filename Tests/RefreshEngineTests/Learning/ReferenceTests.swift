@@ -7,17 +7,17 @@ import Testing
 ///
 /// The cost of waiting and the future are the reference's own formulas. The engine goes beyond it in three,
 /// which are held to a bound: the rate is believed, not counted (``RateBelief``); openings spread wider where they are
-/// rare (``Circle``); and a plan is looked for again by the minute around the best slot (``WaitSearch``).
+/// rare (``Circle``); and a plan is looked for again by the minute around the best timeslot (``WaitSearch``).
 @Suite("Reference")
 struct ReferenceTests {
-  static let slot = 10.0
-  /// Of a day's cost: the reference rounds the middle of a wait to the slot after it, and weighs half hours only after two
+  static let timeslot = 10.0
+  /// Of a day's cost: the reference rounds the middle of a wait to the timeslot after it, and weighs half hours only after two
   /// hours; the engine does neither.
   static let slack = 0.08
 
-  /// Slots between two updates, and the updates a day that the reference learns of them.
+  /// Timeslots between two updates, and the updates a day that the reference learns of them.
   @Test("a source is known as well as by the reference", arguments: [(30, 6.861), (72, 2.401), (288, 0.6666)])
-  func rate(slotsBetween every: Int, reference: Double) {
+  func rate(timeslotsBetween every: Int, reference: Double) {
     var newData = NewDataRate()
     let typical = 6 / LocalTime.minutesOfDay
     var (now, turn) = (0, 0)
@@ -26,7 +26,7 @@ struct ReferenceTests {
       now += [7, 19][turn % 2]
       turn += 1
       newData.observe(
-        gap: Double(now - last) * Self.slot, endingAt: LocalTime(minutes: Double(now) * Self.slot),
+        gap: Double(now - last) * Self.timeslot, endingAt: LocalTime(minutes: Double(now) * Self.timeslot),
         foundNew: now / every > last / every, typical: typical)
     }
     let learnt = newData.mean(typical: typical) * LocalTime.minutesOfDay
@@ -111,7 +111,7 @@ struct ReferenceTests {
     #expect(abs(Double(future.rise) / given.rise - 1) < Self.slack)
     for ((start, age), plan) in zip([(0.0, 0.0), (840, 0), (1020, 240)], given.plans) {
       let best = WaitSearch.best(horizon(future), start: start, age: age, charge: given.price, notBefore: 10)
-      #expect(abs(best.wait - plan.wait) <= 2 * Self.slot)
+      #expect(abs(best.wait - plan.wait) <= 2 * Self.timeslot)
       #expect(abs(best.cost - plan.cost) < Self.slack * given.rise)
     }
   }

@@ -33,9 +33,9 @@ import Testing
     openings[(minute / 10 - 3)..<(minute / 10 + 3)].reduce(0, +)
   }
 
-  @Test func `A habit of ten minutes either way is known to the slot after two weeks`() {
+  @Test func `A habit of ten minutes either way is known to the timeslot after two weeks`() {
     let day = Self.expected(Self.use(0..<14) { _ in [720] }, onDay: 14)
-    // Two slots before noon and two after it hold nearly all.
+    // Two timeslots before noon and two after it hold nearly all.
     #expect(day.openings[70..<74].reduce(0, +) > 0.65)
     #expect(day.openings.reduce(0, +) < 1.2)
     // While it was not met, it is nearly sure to be.
@@ -75,7 +75,9 @@ import Testing
       return use.expected(6..<7, shared)[0].openings
     }
     let (noon, midnight) = (expected([715, 725]), expected([1435, 5]))
-    for slot in 0..<Use.slots { #expect(abs(midnight[slot] - noon[(slot + 72) % Use.slots]) < 0.001) }
+    for timeslot in 0..<Use.timeslots {
+      #expect(abs(midnight[timeslot] - noon[(timeslot + 72) % Use.timeslots]) < 0.001)
+    }
   }
 
   @Test func `Before anything is seen, nobody is expected at night`() {
@@ -84,7 +86,7 @@ import Testing
   }
 
   @Test func `Broad peaks stay broad, and an opening there does not rule out the next`() {
-    // About four openings a day, each slot of five hours as likely as the next.
+    // About four openings a day, each timeslot of five hours as likely as the next.
     var random: UInt64 = 1
     let use = Self.use(0..<28, scatter: 0) { _ in
       (Array(36..<66) + Array(108..<138)).filter { _ in
