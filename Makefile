@@ -38,8 +38,10 @@ LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
   $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
   --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering -T$(abspath bench/unnamed.ld)
 # Swift's runtime is part of each program, and so is the C++ library that it needs: as a shared library it would keep 0.7 MB
-# of refreshd's memory busy with its tables. The compiler finds only the static one in this folder.
+# of refreshd's memory busy with its tables. The linker finds the static one in this folder first; without it, the programs
+# take the shared one.
 STATIC_LIBRARIES := .build/static
+TOOLCHAIN = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))
 # The programs and their debug information name the sources as from the root of the repository, so that where it lies and
 # what its folder is called make no difference. SwiftPM puts that name, in small letters, into the paths of generated
 # sources; a path of a cache of Clang's modules has a hash of where they lie, so debuggers get none.
@@ -267,7 +269,8 @@ json-schema: test-setup
 build-setup:
 	@demo/need $(BUILD_PACKAGES)
 	@mkdir -p $(STATIC_LIBRARIES)
-	@ln -sf $$(clang -print-file-name=libstdc++.a) $(STATIC_LIBRARIES)/libstdc++.a
+	@library=$$(PATH="$$PATH:$(TOOLCHAIN)" clang -print-file-name=libstdc++.a); \
+	  test ! -f "$$library" || ln -sf "$$library" $(STATIC_LIBRARIES)
 
 test-setup:
 	@demo/need $(TEST_PACKAGES)

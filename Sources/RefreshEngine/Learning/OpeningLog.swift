@@ -22,9 +22,10 @@ struct OpeningLog: Hashable, Sendable {
   /// Reads a stored log; nil if the bytes cannot be a log.
   init?(bytes: [UInt8], day: Int32?) {
     let last = Self.dayEnd + UInt8(Self.longestGap)
-    guard bytes.count <= Self.room, bytes.allSatisfy({ $0 <= last }), day != nil || bytes.isEmpty else { return nil }
+    guard bytes.count <= Self.room, bytes.allSatisfy({ $0 <= last }) else { return nil }
     self.bytes = Numbers(bytes)
     (self.count, self.day) = (UInt8(bytes.count), day)
+    guard self.day != nil || bytes.isEmpty else { return nil }
   }
 
   /// Notes an opening; true if it is the first in its timeslot.
