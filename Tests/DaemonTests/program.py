@@ -1,6 +1,7 @@
 """A program under test: its process, its messages to the service manager, and its output."""
 
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -15,7 +16,7 @@ class Program:
 
     def __init__(self, notify):
         self.notices = NotifySocket(notify)
-        self.output = []
+        self._bytes = bytearray()
         self.has_said = threading.Condition()
         self.process = None
 
@@ -51,10 +52,10 @@ class Program:
 
     def refuse(self, *options, **surroundings):
         """Starts the process, which must refuse to start, and returns its exit code and its output."""
-        before = len(self.output)
+        before = len(self.written())
         self.launch(*options, **surroundings)
         code = self.wait()
-        return code, "\n".join(self.output[before:])
+        return code, "\n".join(self.written()[before:])
 
     def signal(self, number):
         os.kill(self.pid, number)
@@ -93,18 +94,41 @@ class Program:
     # Output.
 
     def listen(self, stream):
-        for line in stream:
-            with self.has_said:
-                self.output.append(line.decode(errors="replace").rstrip("\n"))
-                self.has_said.notify_all()
+        while not self._drain(stream):
+            is_readable(stream, None)
         with self.has_said:
             stream.close()
             self.has_said.notify_all()
+
+    def _drain(self, stream):
+        """Takes what is in the pipe, and says whether it has ended."""
+        with self.has_said:
+            while not stream.closed and is_readable(stream, 0):
+                if not (data := os.read(stream.fileno(), 1 << 16)):
+                    return True
+                self._bytes += data
+                self.has_said.notify_all()
+            return stream.closed
+
+    def written(self):
+        """All lines that the program has written up to now, to count them or to show that something is not among them.
+        Lines that it has yet to write are missing: wait_for_output waits for them."""
+        with self.has_said:
+            if self.process:
+                self._drain(self.process.stdout)
+            return self._bytes.decode(errors="replace").rstrip("\n").split("\n") if self._bytes else []
 
     def wait_for_output(self, text, times=1, within=BOUND):
         """Waits until the program has written this text to the journal, this number of times in all, for at most this
         number of seconds."""
         with self.has_said:
             assert self.has_said.wait_for(
-                lambda: sum(text in line for line in self.output) >= times, within
+                lambda: sum(text in line for line in self.written()) >= times, within
             ), f"{self.name} did not say {text!r} {times} times"
+
+
+def is_readable(stream, milliseconds):
+    """Whether there is something to read, or the end, within that time."""
+    poll = select.poll()
+    poll.register(stream, select.POLLIN)
+    return bool(poll.poll(milliseconds))

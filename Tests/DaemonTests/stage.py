@@ -56,5 +56,5 @@ def bounded(request):
 def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed and isinstance(item.funcargs.get("daemon"), Daemon):
-        report.sections.append(("refreshd", "\n".join(item.funcargs["daemon"].output)))
+        report.sections.append(("refreshd", "\n".join(item.funcargs["daemon"].written())))
     return report

@@ -141,7 +141,8 @@ def test_all_views_say_that_disable_stopped_a_refresh(daemon):
     reason = "stopped: the user disabled the app"
     assert f", {reason}, took" in found["why"] and reason in found["history"] and reason in found["status of the app"]
     assert ": the user disabled the app" in table(found["list"])[0]["LAST"].removeprefix("stopped")
-    assert reason in daemon.output[-1] and "failed" not in "".join(found.values())
+    daemon.wait_for_output(reason)
+    assert not [line for line in [*daemon.written(), *found.values()] if "failed" in line]
 
 
 @pytest.mark.parametrize("change", ["interval", "removal"])

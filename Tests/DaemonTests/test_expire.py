@@ -38,7 +38,7 @@ def test_it_is_warned_and_stopped_and_counts_as_a_deadline(daemon):
     assert (refresh["outcome"], refresh["stop_reason"], refresh["cause"]["kind"]) == ("failed", "deadline", "stopped")
     assert refresh["tasks"][0]["message"] == "expired on request"
     assert daemon.history() == [refresh]
-    assert any(f"user {os.getuid()} lets refresh 1-1 expire" in line for line in daemon.output)
+    daemon.wait_for_output(f"user {os.getuid()} lets refresh 1-1 expire")
 
 
 def test_a_second_word_ends_it_at_once(daemon):

@@ -287,7 +287,7 @@ def test_one_user_fills_no_journal(house):
     with as_user(ANNA):
         house.tell("foreground")
     house.wait_for_output(f"{TODO}: now in the foreground")
-    about = [line for line in house.output if f"{MAIL}: " in line]
+    about = [line for line in house.written() if f"{MAIL}: " in line]
     assert len(about) < 1300
     note = "further entries about it are dropped: an app may have 1000 lines or 1 MiB in 30 s"
     assert f"warning: {MAIL}: {note}" in about

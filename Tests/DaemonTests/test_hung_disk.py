@@ -143,7 +143,7 @@ def test_the_daemon_ends_all_the_same(daemon, disk):
     finally:
         os.close(process)
         stream.close()
-    assert any("stopping without the last changes" in line for line in daemon.output)
+    daemon.wait_for_output("stopping without the last changes")
     disk.mark.unlink()
     daemon.start(environment=disk.environment)
     assert daemon.history()[-1]["outcome"] == "failed"

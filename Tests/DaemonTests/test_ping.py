@@ -162,7 +162,7 @@ def test_a_ping_that_fails_is_named_and_no_failure_of_the_refresh(daemon, switch
     daemon.refresh()
     daemon.wait_for_output("its ping is taken again")
     assert "ping_problem" not in why(daemon) and "pings" not in daemon.status()
-    assert SECRET not in daemon.output
+    assert SECRET not in "\n".join(daemon.written())
 
 
 def test_a_temporary_failure_is_tried_once_more(daemon, switch):

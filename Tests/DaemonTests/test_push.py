@@ -321,5 +321,5 @@ def test_a_payload_reaches_the_app_and_nobody_else(daemon, delivered):
     push(daemon, payload(2, token=secret))
     with fails("org.refreshd.App.InvalidPayload") as refused:
         push(daemon, '{"aps":"%s"}' % secret)
-    said = [refused, daemon.status(), daemon.show(), why(daemon), daemon.call("Manager.History", app=TODO), daemon.output]
+    said = [refused, daemon.status(), daemon.show(), why(daemon), daemon.call("Manager.History", app=TODO), daemon.written()]
     assert secret not in json.dumps(said)

@@ -105,7 +105,7 @@ def test_sighup_reloads(daemon):
     daemon.signal(signal.SIGHUP)
     assert str(daemon.file(MAIL)) in daemon.notices.wait("READY")["STATUS"]
     assert len(daemon.status()["configuration"]["problems"]) == 3
-    assert any("colour" in line for line in daemon.output)
+    daemon.wait_for_output("colour")
     assert apps(daemon) == [MAIL, TODO]
 
 

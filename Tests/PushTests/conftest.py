@@ -37,7 +37,7 @@ def pytest_runtest_makereport(item, call):
     if report.failed:
         for program in item.funcargs.values():
             if isinstance(program, Program):
-                report.sections.append((program.name, "\n".join(program.output[-100:])))
+                report.sections.append((program.name, "\n".join(program.written()[-100:])))
     return report
 
 

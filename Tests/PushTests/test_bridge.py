@@ -104,7 +104,7 @@ def test_a_credential_that_others_may_read_is_not_used(daemon, app, bridge, ntfy
     bridge.start()
     problem = bridge.wait_until_lost("home")["problem"]
     assert str(credential) in problem and "0600" in problem
-    assert TOKEN not in problem + "\n".join(bridge.output)
+    assert TOKEN not in problem + "\n".join(bridge.written())
     assert ntfy.asked == []
 
 
@@ -193,7 +193,7 @@ def test_what_a_topic_names_is_told_only_if_it_is_an_app(daemon, app, bridge):
         small.wait_for_client()
         small.send("test/" + "word " * 100, push(1), 1)
         bridge.wait_for_output("had a message that is refused")
-        assert "word word" not in "\n".join(bridge.output)
+        assert "word word" not in "\n".join(bridge.written())
     finally:
         small.close()
 

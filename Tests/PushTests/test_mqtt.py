@@ -121,7 +121,7 @@ def test_topics_payloads_and_passwords_are_in_no_log_and_no_status(daemon, runni
     shown = [str(daemon.call(f"Manager.{method}", **more)) for method, more in [
         ("Status", {}), ("Why", {"app": TODO}), ("History", {"app": TODO}), ("Metrics", {})]]  # fmt: skip
     for secret in ["hunter3", PASSWORD, TOPIC]:
-        assert secret not in "\n".join([command, *shown, *running.output, *daemon.output])
+        assert secret not in "\n".join([command, *shown, *running.written(), *daemon.written()])
 
 
 # Repeated messages.
@@ -183,7 +183,7 @@ def test_a_message_that_is_not_stored_is_not_acknowledged(daemon, running, broke
     broker.wait_for_output("Sending PUBLISH to refreshd-", 3)
     daemon.kill()
     running.kill()
-    assert not any("PUBACK from refreshd-" in line for line in broker.output)
+    assert not any("PUBACK from refreshd-" in line for line in broker.written())
     daemon.start()
     running.start()
     assert app.ids(3) == ["1", "2", "3"]
@@ -218,7 +218,7 @@ def test_acknowledgements_that_are_lost_on_a_bad_line_wake_nobody_twice(daemon, 
     line.is_losing = False
     line.cut()
     broker.wait_for_output("PUBACK from refreshd-", 10)
-    assert sum("Sending PUBLISH to refreshd-" in line for line in broker.output) == 20
+    assert sum("Sending PUBLISH to refreshd-" in line for line in broker.written()) == 20
     app.no_more()
 
 
@@ -367,7 +367,7 @@ def test_a_broker_with_a_certificate_of_nobody_is_a_problem(daemon, app, bridge,
     del keys["ca_file"]
     shown = problem(daemon, bridge, **keys)
     assert "certificate" in shown and "ca_file" in shown
-    assert not any(" as refreshd-" in line for line in broker.output)
+    assert not any(" as refreshd-" in line for line in broker.written())
 
 
 def test_a_wrong_password_is_a_problem(daemon, app, bridge, broker, scratch):
@@ -548,12 +548,12 @@ def test_a_daemon_that_takes_longer_than_the_broker_waits_gets_each_message_once
     for number in (1, 2):
         broker.publish(TOPIC, push(number))
     broker.wait_for_output("Received PINGREQ from refreshd-", 2)
-    assert not any("PUBACK from refreshd-" in line for line in broker.output)
+    assert not any("PUBACK from refreshd-" in line for line in broker.written())
     daemon.signal(signal.SIGCONT)
     assert app.ids(2) == ["1", "2"]
     broker.publish(TOPIC, push(3))
     assert app.ids() == ["3"]
-    assert not any("has exceeded timeout" in line for line in broker.output)
+    assert not any("has exceeded timeout" in line for line in broker.written())
     app.no_more()
 
 
@@ -571,4 +571,4 @@ def test_a_broker_that_is_gone_is_asked_now_and_then(running, app, broker):
     assert lives_on(running, 5)
     assert running.cpu() - before < 0.2
     # Nothing changed, so there is no further report.
-    assert sum("Broker broker is not connected" in line for line in running.output) <= 2
+    assert sum("Broker broker is not connected" in line for line in running.written()) <= 2

@@ -254,7 +254,7 @@ def test_a_server_that_knows_nobody_is_a_problem_without_the_secrets(daemon, app
     problem = bridge.wait_until_lost("home")["problem"]
     assert "403" in problem and "credential_file" in problem
     for secret in TOPICS.values():
-        assert secret not in problem + "\n".join(bridge.output + daemon.output)
+        assert secret not in problem + "\n".join(bridge.written() + daemon.written())
 
 
 def test_a_server_with_a_certificate_of_nobody_is_a_problem(daemon, app, bridge, ntfy):
@@ -328,7 +328,7 @@ def test_topics_and_payloads_are_in_no_log_and_no_status(daemon, running, ntfy, 
     shown = [str(daemon.call(f"Manager.{method}", **more)) for method, more in [
         ("Status", {}), ("Why", {"app": TODO}), ("History", {"app": TODO}), ("Metrics", {})]]  # fmt: skip
     for secret in ["hunter2", *TOPICS.values()]:
-        assert secret not in "\n".join([command, *shown, *running.output, *daemon.output])
+        assert secret not in "\n".join([command, *shown, *running.written(), *daemon.written()])
 
 
 def test_its_memory_is_bounded_while_the_daemon_is_away(daemon, running, ntfy, app):

@@ -63,6 +63,17 @@ struct HouseTests {
     }
   }
 
+  /// A line that a program writes comes after the event that a test has waited for, if the machine is busy. `written` only
+  /// shows that something is not there.
+  @Test func testsWaitForOutput() throws {
+    let bare = #/\.output\b|(?:assert|and) any\(.*written\(\)|(?:assert|and) \S+ in .*written\(\)/#
+    for file in try repository.files(below: "Tests", ending: ".py") {
+      for (number, line) in try repository.code(of: file) {
+        #expect(!line.contains(bare), "\(file):\(number) reads output once; use wait_for_output")
+      }
+    }
+  }
+
   @Test func theDaemonIsSmall() throws {
     let lines = try repository.code(of: "Sources/RefreshDaemon/Core/Daemon.swift").map(\.text)
     let start = try #require(lines.firstIndex(of: "final class Daemon {"))

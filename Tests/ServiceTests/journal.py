@@ -47,6 +47,7 @@ class Journal:
 
     def text(self):
         """The text of all entries since then."""
+        subprocess.run(["journalctl", "--sync"], check=True)
         command = ["journalctl", "--output=short-precise", f"--after-cursor={self.cursor}"]
         return subprocess.run(command, capture_output=True, text=True).stdout
 

@@ -39,5 +39,5 @@ def test_of_an_app_that_nobody_asked_about_nothing_is_told(house, runtime, reque
     assert said.count("org.refreshd.Session.Report") > 3 and MAIL in said
     for word in (SECRET, "Diary", TITLE, *TITLE.split()):
         assert word not in said, said
-        assert not [line for line in session.output if word in line], session.output
-    assert all(line.startswith("debug: ") for line in house.output if "now in the" in line), house.output
+        assert not [line for line in session.written() if word in line], session.written()
+    assert all(line.startswith("debug: ") for line in house.written() if "now in the" in line), house.written()

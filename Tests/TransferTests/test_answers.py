@@ -270,7 +270,7 @@ def test_credentials_go_to_their_origin_only_and_are_shown_nowhere(running, ngin
     assert nginx.requests()[-1].authorization is None
     assert running.show(id)["url"] == misbehaving.url("redirect") + "?…"
     third = running.download(nginx.url("s404?token=hidden", user="ann:secret@"), "third")
-    shown = str(running.failed(third)) + str(running.wake()) + "\n".join(running.daemon.output)
+    shown = str(running.failed(third)) + str(running.wake()) + "\n".join(running.daemon.written())
     assert "secret" not in shown.replace(str(secret), "") and "hidden" not in shown
 
 

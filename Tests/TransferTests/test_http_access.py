@@ -91,7 +91,7 @@ def test_secrets_are_shown_nowhere(daemon, fetch, misbehaving, scratch, secret):
     assert fetch.run()[0] == "failed"
     fetch.again(url.replace(str(misbehaving.port), "1"))
     assert fetch.run()[0] == "failed"
-    seen = [*daemon.output, *arguments, json.dumps([daemon.show(), daemon.history(), daemon.status()])]
+    seen = [*daemon.written(), *arguments, json.dumps([daemon.show(), daemon.history(), daemon.status()])]
     assert not [line for line in seen for word in words if word in line]
     task = daemon.show()["tasks"][0]
     assert task["fetch"] == {"url": f"http://127.0.0.1:1/plain/{SIZE}?…", "to": str(fetch.file)}

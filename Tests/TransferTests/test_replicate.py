@@ -166,7 +166,7 @@ def test_logins_go_as_objects_and_are_shown_nowhere(replicating, stand_in, scrat
     assert stand_in.of("/_replicate") == [
         {"source": {"url": source, "auth": login}, "target": {"url": target, "auth": login}}
     ]
-    shown = [*replicating.daemon.output, json.dumps(refresh), json.dumps(replicating.daemon.show(TODO))]
+    shown = [*replicating.daemon.written(), json.dumps(refresh), json.dumps(replicating.daemon.show(TODO))]
     assert not [line for line in shown if couchdb.PASSWORD in line]
     table = task["replicate"]
     del table["source_credential_file"]

@@ -34,7 +34,7 @@ def test_it_ends_at_once_and_the_app_is_woken_when_the_file_is_there(daemon, tra
     daemon.settle()
     # The wake itself queues nothing.
     assert len(transfers.all(app=TODO)) == 1
-    assert not [line for line in daemon.output if "sesame" in line]
+    assert not [line for line in daemon.written() if "sesame" in line]
     assert run(daemon) == ("new_data", "transfer 2 is in the queue")
 
 
