@@ -63,8 +63,9 @@ struct HouseTests {
     }
   }
 
-  /// A line that a program writes comes after the event that a test has waited for, if the machine is busy. `written` only
-  /// shows that something is not there.
+  /// On a busy machine, a program's line can come after the event that a test has waited for.
+  ///
+  /// `written` only shows that something is not there.
   @Test func testsWaitForOutput() throws {
     let bare = #/\.output\b|(?:assert|and) any\(.*written\(\)|(?:assert|and) \S+ in .*written\(\)/#
     for file in try repository.files(below: "Tests", ending: ".py") {
