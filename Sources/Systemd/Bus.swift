@@ -36,6 +36,7 @@ public final class Bus {
   private(set) var connection: OpaquePointer?
   private var connectionSlot: OpaquePointer?
   private var subscriptions: [ObjectIdentifier: () -> (any BusSubscription)?] = [:]
+  private var owners: [String: () -> BusNameOwner?] = [:]
   private var retry: TimerSource?
   private var delay = firstDelay
   private var connectedAt: Int64?
@@ -88,11 +89,12 @@ public final class Bus {
 
   /// Watches for the signals that sd-bus(3) itself makes for the connection.
   private func watchConnection() throws(SystemdError) {
-    let local = "org.freedesktop.DBus.Local"
     let callback: sd_bus_message_handler_t = { message, context, _ in
       guard let context else { return 0 }
       let bus = Unmanaged<Bus>.fromOpaque(context).takeUnretainedValue()
       withExtendedLifetime(bus) {
+        // A rule lets forged signals pass (``BusNameOwner``).
+        guard let message, BusMessage(message).sender == local else { return }
         if sd_bus_message_is_signal(message, nil, "Connected") > 0 {
           bus.connected()
         } else {
@@ -126,6 +128,12 @@ public final class Bus {
     change(to: .absent(reason))
   }
 
+  /// Gives up a connection on which the bus does not answer.
+  func end(_ reason: String) {
+    // A closing connection reports its end itself.
+    if sd_bus_is_open(connection) > 0 { lose(reason) }
+  }
+
   private func disconnect() {
     sd_bus_slot_unref(connectionSlot)
     connectionSlot = nil
@@ -152,7 +160,21 @@ public final class Bus {
   func remove(_ subscription: any BusSubscription) {
     subscriptions[ObjectIdentifier(subscription)] = nil
   }
+
+  /// The owner of a well-known name, which all listeners to it share.
+  func owner(of name: String) -> BusNameOwner {
+    if let known = owners[name]?() { return known }
+    let owner = BusNameOwner(of: name, on: self)
+    owners[name] = { [weak owner] in owner }
+    return owner
+  }
+
+  /// Forgets an owner that nobody listens to any more.
+  func removeOwner(of name: String) { owners[name] = nil }
 }
+
+/// The sender of the signals that sd-bus(3) itself makes.
+private let local = "org.freedesktop.DBus.Local"
 
 /// A subscriber to the state of the bus.
 protocol BusSubscription: AnyObject {

@@ -11,15 +11,21 @@ public final class BusListener: BusSubscription {
     _ context: UnsafeMutableRawPointer
   ) -> Void
 
-  let rank = 0
+  /// The bus's own signals come first, because ``BusNameOwner`` relies on them.
+  var rank: Int { owner == nil ? 0 : 2 }
   private let bus: Bus
+  /// The service whose signals count; nil for messages of the bus itself, or of everybody.
+  private let owner: BusNameOwner?
   private let attach: Attachment
   /// Handles a message; returns the result for sd-bus(3).
   private let receive: (OpaquePointer) -> Int32
   private var slot: OpaquePointer?
 
-  init(on bus: Bus, attach: @escaping Attachment, receive: @escaping (OpaquePointer) -> Int32) {
-    (self.bus, self.attach, self.receive) = (bus, attach, receive)
+  init(
+    on bus: Bus, from owner: BusNameOwner? = nil, attach: @escaping Attachment,
+    receive: @escaping (OpaquePointer) -> Int32
+  ) {
+    (self.bus, self.owner, self.attach, self.receive) = (bus, owner, attach, receive)
     bus.add(self)
   }
 

@@ -8,6 +8,9 @@ struct BusMessage {
   /// A received message, which the caller still owns.
   init(_ message: OpaquePointer) { self.message = message }
 
+  /// The unique name of the sender, by the bus; nil without a bus.
+  var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
+
   /// All values of the message, in order.
   func values() throws(SystemdError) -> [BusValue] {
     var values: [BusValue] = []

@@ -21,7 +21,7 @@ public final class BusObject: BusSubscription {
   /// How long a late reply still counts, in microseconds: the default timeout of sd-bus(3).
   static let longestWait: Int64 = 25_000_000
 
-  let rank = 1
+  let rank = 3
   /// The current state.
   public private(set) var state = State.asked
   /// Called after every change of ``state``.

@@ -62,12 +62,17 @@ extension Bus {
 
   /// Calls `handler` with the object path and the arguments of each matching signal, until the returned object is
   /// released.
+  ///
+  /// A signal matches only if the current owner of the sender's name has sent it.
   public func listen(toObjectsOf signal: BusSignal, handler: @escaping (String, [BusValue]) -> Void) -> BusListener {
-    BusListener(on: self) { connection, slot, callback, context in
+    let owner = signal.sender == BusNameOwner.bus ? nil : owner(of: signal.sender)
+    return BusListener(on: self, from: owner) { connection, slot, callback, context in
       // If the bus refuses the rule, sd-bus(3) ends the connection, and the bus is tried again later. A bus that sends
       // no signals is useless here.
       sd_bus_add_match_async(connection, &slot, signal.rule, callback, nil, context)
     } receive: { message in
+      let sender = if let owner { owner.sender } else { signal.sender }
+      guard let sender, BusMessage(message).sender == sender else { return 0 }
       // A message that cannot be read has a type that no subscriber expects.
       guard let values = try? BusMessage(message).values() else { return 0 }
       handler(sd_bus_message_get_path(message).map { String(cString: $0) } ?? "", values)

@@ -3,7 +3,7 @@
 /// It is called after the listeners, so that a call on a new connection misses no signal. Thread-confined, as its loop
 /// is.
 public final class BusWatch: BusSubscription {
-  let rank = 2
+  let rank = 4
   private let bus: Bus
   private let handler: (Bus.State) -> Void
 

@@ -17,7 +17,7 @@ extension Bus {
     } receive: { message in
       // 0 means that the call is for another object; a number above 0 means that it was answered.
       guard sd_bus_message_is_method_call(message, interface, name) > 0 else { return 0 }
-      let sender = sd_bus_message_get_sender(message).map { String(cString: $0) } ?? ""
+      let sender = BusMessage(message).sender ?? ""
       // Arguments of another type are refused.
       guard let values = try? BusMessage(message).values(), handler(sender, values) else {
         return sd_bus_reply_method_errno(message, EACCES, nil)
