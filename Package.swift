@@ -37,7 +37,7 @@ let package = Package(
       name: "RefreshEngine",
       dependencies: ["CMath", .product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: optimised),
-    .target(name: "Threads", swiftSettings: strict),
+    .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(
       name: "RefreshConfig",
@@ -48,7 +48,7 @@ let package = Package(
     .target(name: "JSON", swiftSettings: strict),
     .target(
       name: "Varlink",
-      dependencies: ["JSON", "CLinux", .product(name: "DequeModule", package: "swift-collections")],
+      dependencies: ["JSON", "Threads", "CLinux", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "RefreshAPI", dependencies: ["JSON", "Varlink"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "HTTP", dependencies: ["CCurl", "CZlib"], swiftSettings: strict),

@@ -1,8 +1,10 @@
 // Socket functions whose flags Swift does not import reliably, because they are enums. _GNU_SOURCE stays undefined: it
 // would make the types of this module differ from those of Swift's Glibc.
 #pragma once
+#include <errno.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static inline int linux_accept4(int fd) {
@@ -16,8 +18,40 @@ static inline ssize_t linux_send(int fd, const void *bytes, size_t count, int wa
   return send(fd, bytes, count, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
 }
 
-static inline ssize_t linux_receive_now(int fd, void *bytes, size_t count) {
-  return recv(fd, bytes, count, MSG_DONTWAIT);
+/* Has the kernel refuse descriptors that are sent to a socket: SO_PASSRIGHTS, Linux 6.16. Returns whether it did so before:
+   otherwise some may wait in the socket. A connection that is accepted does as its listening socket did. */
+static inline int linux_refuses_descriptors(int fd) {
+  const int so_passrights = 83;
+  int takes = 1;
+  const int never = 0;
+  socklen_t size = sizeof takes;
+  if (getsockopt(fd, SOL_SOCKET, so_passrights, &takes, &size) < 0) return 0;
+  setsockopt(fd, SOL_SOCKET, so_passrights, &never, sizeof never);
+  return !takes;
+}
+
+/* Reads what came without descriptors; EBADMSG if some come next. A read would drop them, and the last close of a
+   descriptor may hang. A look drops none. */
+static inline ssize_t linux_receive(int fd, void *bytes, size_t count, int waits, int refuses_descriptors) {
+  const int flags = waits ? 0 : MSG_DONTWAIT;
+  if (!refuses_descriptors) {
+    struct iovec room = {bytes, count};
+    struct msghdr message = {.msg_iov = &room, .msg_iovlen = 1};
+    ssize_t size = recvmsg(fd, &message, MSG_PEEK | flags);
+    if (size <= 0) return size;
+    if (message.msg_flags & MSG_CTRUNC) {
+      errno = EBADMSG;
+      return -1;
+    }
+    count = (size_t)size;
+  }
+  return recv(fd, bytes, count, flags);
+}
+
+/* Whether nothing waits in a socket that was shut down, so that its close drops nothing. */
+static inline int linux_is_drained(int fd) {
+  char byte;
+  return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 /* Reads the credentials of the peer of a Unix socket: unix(7), SO_PEERCRED. */

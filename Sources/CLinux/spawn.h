@@ -5,6 +5,10 @@
 // cost of a start does not depend on the size of the daemon, and the child reports errors through that memory. The
 // child may therefore make only raw system calls: setresuid(2) of the C library would change all threads of the daemon.
 //
+// The calling thread waits for the child, whose directory and program are somebody else's: a file system may never
+// answer, and an owner with a lease on his program (F_SETLEASE, fcntl(2)) delays it. So no thread that has other work may
+// call, and it must outlive the child, which dies with it (PR_SET_PDEATHSIG).
+//
 // If it may, the child also shares the daemon's descriptors (CLONE_FILES), until it takes copies of the lowest ones. To
 // copy all of them and to close each takes longer the more tasks run.
 #pragma once
@@ -41,10 +45,11 @@ struct linux_spawn {
   char *const *arguments, *const *environment;
   const char *directory;
   int input, output;    // become standard input, and standard output and error; both close-on-exec and above 2
-  int shares;           // whether the child shares the daemon's descriptors at first; out: 0 if it cannot
+  int shares;           // whether the child shares the daemon's descriptors at first
   int last;             // then it takes copies of those up to this one, which input and output are among
   int cgroup;           // an open cgroup.procs, or -1
   struct rlimit files;  // RLIMIT_NOFILE
+  rlim_t processes;     // the most of RLIMIT_NPROC; RLIM_INFINITY to leave it
   int gives_way;        // whether to run at a lower priority of processor and disk
   int changes_user;     // whether to set the user and groups below
   const gid_t *groups;
@@ -54,7 +59,8 @@ struct linux_spawn {
   pid_t parent;
   enum linux_spawn_step failed;  // out: 0, or the step that failed
   int error;                     // out: its errno
-  int pidfd;                     // out
+  int pidfd;                     // out, also while the child starts and after a failure; the caller closes it
+  pid_t pid;                     // out, also while the child starts
 };
 
 static inline int linux_spawn_fail(struct linux_spawn *spawn, enum linux_spawn_step step) {
@@ -66,6 +72,7 @@ static inline int linux_spawn_fail(struct linux_spawn *spawn, enum linux_spawn_s
 
 static inline int linux_spawn_child(void *argument) {
   struct linux_spawn *spawn = argument;
+  __atomic_store_n(&spawn->pid, getpid(), __ATOMIC_RELEASE);
   // Restore the default action of all signals first and the mask last, so that no handler of the daemon runs in the
   // child. execve(2) keeps ignored signals ignored, and programs expect that SIGPIPE ends them.
   // The system call is raw, because sigaction(3) refuses the two signals that the C library reserves, which may be
@@ -84,6 +91,13 @@ static inline int linux_spawn_child(void *argument) {
   syscall(SYS_close_range, 3, ~0U, 0);
   // The daemon has raised its own limit, which breaks programs that use select(2) (systemd.exec(5), LimitNOFILE=).
   syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &spawn->files, NULL);
+
+  struct rlimit processes;
+  if (spawn->processes != RLIM_INFINITY && !syscall(SYS_prlimit64, 0, RLIMIT_NPROC, NULL, &processes)) {
+    if (processes.rlim_cur > spawn->processes) processes.rlim_cur = spawn->processes;
+    if (processes.rlim_max > spawn->processes) processes.rlim_max = spawn->processes;
+    syscall(SYS_prlimit64, 0, RLIMIT_NPROC, &processes, NULL);
+  }
 
   // The lowest priority that still gets a share of a busy processor, and of a busy disk (ioprio_set(2): best effort, 7).
   // A kernel without one of the calls runs the program all the same.
@@ -110,7 +124,8 @@ static inline int linux_spawn_child(void *argument) {
 }
 
 // Starts the process and returns its id, with its pidfd in `spawn`; or -1, with the failed step and errno in `spawn`.
-// The caller is suspended until the child runs its program. The child uses `stack` until then.
+// The caller is suspended until the child runs its program. The child uses `stack` until then. A start that failed at
+// LINUX_SPAWN_TABLE works without `shares`: a filter of system calls, such as a container's, refuses that copy.
 static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, size_t stack_size) {
   sigset_t all, before;
   sigfillset(&all);
@@ -126,14 +141,19 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
     spawn->error = errno;
   } else if (spawn->failed) {
     waitpid(pid, NULL, 0);
-    close(spawn->pidfd);
     pid = -1;
   }
   sigprocmask(SIG_SETMASK, &before, NULL);
-  if (spawn->failed != LINUX_SPAWN_TABLE) return pid;
-  // A filter of system calls, such as a container's, refuses the copy of a few descriptors.
-  spawn->shares = 0;
-  return linux_spawn_start(spawn, stack, stack_size);
+  return pid;
+}
+
+// The id of a child that another thread starts; 0 before there is one.
+static inline pid_t linux_spawn_pid(struct linux_spawn *spawn) { return __atomic_load_n(&spawn->pid, __ATOMIC_ACQUIRE); }
+
+// Kills a child that another thread starts, before or after its program runs; the pidfd must not be closed yet.
+static inline void linux_spawn_kill(struct linux_spawn *spawn) {
+  int pidfd = __atomic_load_n(&spawn->pidfd, __ATOMIC_ACQUIRE);
+  if (pidfd >= 0) syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
 // Whether close_range(2) with CLOSE_RANGE_UNSHARE copies a few descriptors without harm. Kernels before 6.11 that miss
@@ -151,6 +171,13 @@ static inline int linux_copies_few_descriptors(void) {
 // Makes descriptor `to` a copy of `from` that execve(2) closes; returns -1 with errno on failure. The C library
 // declares dup3(2) only with _GNU_SOURCE.
 static inline int linux_copy_descriptor(int from, int to) { return (int)syscall(SYS_dup3, from, to, O_CLOEXEC); }
+
+// A child of the calling thread that has ended and was not reaped yet; 0 if there is none.
+static inline pid_t linux_ended_child(void) {
+  siginfo_t end = {0};
+  const int wnothread = 0x20000000;
+  return syscall(SYS_waitid, P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT | wnothread, NULL) < 0 ? 0 : end.si_pid;
+}
 
 // Swift does not import variadic functions such as prctl(2).
 static inline int linux_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1); }

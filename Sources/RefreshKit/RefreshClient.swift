@@ -36,6 +36,8 @@ public actor RefreshClient {
   /// The error that ended the last connection.
   var failure = RefreshError.closed
   var streams: [Stream: OpenStream] = [:]
+  /// Counts the callers that have waited for a stream.
+  var waiters: UInt64 = 0
   /// The phase of the app by the daemon's last message.
   var phase = RefreshPhase.background
   var calls: [Int32: PendingCall] = [:]
@@ -70,9 +72,10 @@ public actor RefreshClient {
   /// - `disconnected`: The daemon did not reply within 5 s.
   /// - `incompatible`: This library cannot read the daemon's reply.
   /// - `noResources`: The process has no descriptor or thread left.
+  /// - `cancelled`: The task was cancelled while it waited for the reply.
   ///
   /// Set `keepsTrying` in an app that must also run on machines without refreshd. The method then throws only
-  /// `noResources`, if it cannot make the client itself. ``events`` reports every other failure, and the client keeps
+  /// `noResources`, if it cannot make the client itself, and `cancelled`. ``events`` reports every other failure, and the client keeps
   /// trying.
   ///
   /// - Parameters:

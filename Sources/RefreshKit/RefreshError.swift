@@ -26,6 +26,8 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     case noResources
     /// ``RefreshClient/close()`` was called.
     case closed
+    /// The task that connects was cancelled.
+    case cancelled
   }
 
   /// The kind of error.
@@ -71,6 +73,8 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
   /// The daemon is there but does not reply.
   static let late = RefreshError(
     .disconnected, "cannot reach refreshd: it did not answer in time; see whether it runs: refreshctl status")
+
+  static let cancelled = RefreshError(.cancelled, "cannot connect to refreshd: the task was cancelled")
 
   static let closed = RefreshError(.closed, "cannot use a client that was closed; connect another one")
 

@@ -17,7 +17,7 @@ struct OpenStream {
   let client: Client
   var hasAnswered = false
   /// The callers that wait for the first reply or the end of the stream.
-  var waiting: [CheckedContinuation<Void, Never>] = []
+  var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
 }
 
 /// Opens, reads and reopens the streams, as ``Link`` decides.
@@ -27,13 +27,30 @@ extension RefreshClient {
     loop.onAlarm = { [weak self] in self?.assumeIsolated { $0.passTime() } }
     step(.opened(keepsTrying: keepsTrying))
     for stream in wanted { await answer(to: stream) }
+    if Task.isCancelled {
+      close()
+      throw .cancelled
+    }
     if case .closed = link.state { throw failure }
   }
 
-  /// Waits for the daemon's first reply on a stream; returns at once if there is no such stream.
+  /// Waits for the daemon's first reply on a stream; returns at once if there is no such stream, or when the task is
+  /// cancelled.
   func answer(to stream: Stream) async {
     guard let open = streams[stream], !open.hasAnswered else { return }
-    await withCheckedContinuation { streams[stream]?.waiting.append($0) }
+    waiters += 1
+    let waiter = waiters
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if Task.isCancelled { continuation.resume() } else { streams[stream]?.waiting[waiter] = continuation }
+      }
+    } onCancel: {
+      Task { await stopWaiting(waiter, for: stream) }
+    }
+  }
+
+  private func stopWaiting(_ waiter: UInt64, for stream: Stream) {
+    streams[stream]?.waiting.removeValue(forKey: waiter)?.resume()
   }
 
   /// Passes an event to the link and performs its effect.
@@ -104,7 +121,7 @@ extension RefreshClient {
   func drop(_ stream: Stream) {
     guard let open = streams.removeValue(forKey: stream) else { return }
     loop.forget(open.client.descriptor)
-    for waiting in open.waiting { waiting.resume() }
+    for waiting in open.waiting.values { waiting.resume() }
   }
 
   private func dropAll() {
@@ -178,9 +195,9 @@ extension RefreshClient {
 
   private func answered(_ stream: Stream, _ phase: RefreshPhase) {
     guard var open = streams[stream] else { return }
-    let waiting = open.waiting
+    let waiting = open.waiting.values
     open.hasAnswered = true
-    open.waiting = []
+    open.waiting = [:]
     streams[stream] = open
     self.phase = phase
     if wanted.contains(stream) { reportIfAnswered() }

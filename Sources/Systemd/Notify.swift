@@ -20,16 +20,32 @@ public enum Notify: Hashable, Sendable {
 
   /// The lines of the protocol.
   ///
-  /// A line break in a status becomes a space, because the text after it would be another assignment.
+  /// A line break in a status becomes a space, because the text after it would be another assignment. The manager drops
+  /// a message of more than 4,096 bytes, READY=1 with it, so a status has ``statusBytes`` at most.
   var text: String {
     switch self {
     case .ready: "READY=1"
-    case .status(let status): "STATUS=" + String(status.map { $0.isNewline ? " " : $0 })
+    case .status(let status): "STATUS=" + Self.bounded(String(status.map { $0.isNewline ? " " : $0 }))
     case .reloading(let microseconds): "RELOADING=1\nMONOTONIC_USEC=\(microseconds)"
     case .alive: "WATCHDOG=1"
     case .stopping: "STOPPING=1"
     case .extendTimeout(let microseconds): "EXTEND_TIMEOUT_USEC=\(microseconds)"
     }
+  }
+
+  /// The most bytes of a status.
+  static let statusBytes = 2048
+
+  private static func bounded(_ status: String) -> String {
+    guard status.utf8.count > statusBytes else { return status }
+    let scalars = status.unicodeScalars
+    var end = scalars.startIndex
+    var left = statusBytes - "…".utf8.count
+    while end < scalars.endIndex, case let count = UTF8.width(scalars[end]), count <= left {
+      left -= count
+      scalars.formIndex(after: &end)
+    }
+    return String(scalars[..<end]) + "…"
   }
 
   /// The watchdog timeout: how long the manager waits for ``alive``; nil if there is no watchdog

@@ -28,6 +28,14 @@ public final class SignalSource {
 
   deinit { cancel() }
 
+  /// Whether the handler is called; a signal that arrives meanwhile waits.
+  public var isEnabled = true {
+    didSet {
+      let state = isEnabled ? SD_EVENT_ON : SD_EVENT_OFF
+      require(sd_event_source_set_enabled(source, Int32(state)), "pause the watch of a signal")
+    }
+  }
+
   /// Ends the watch; the signal stays blocked, so that a pending one does not end the process.
   public func cancel() {
     source = sd_event_source_disable_unref(source)

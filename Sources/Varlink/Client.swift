@@ -14,6 +14,7 @@ public final class Client {
 
   /// The connected socket, to wait on in poll(2); the client owns it.
   public let descriptor: Int32
+  private let refusesDescriptors: Bool
   private var input = MessageBuffer(limit: Client.answerLimit)
 
   /// Connects to the socket at a path.
@@ -26,10 +27,11 @@ public final class Client {
     } catch {
       throw .unreachable(error)
     }
+    refusesDescriptors = linux_refuses_descriptors(descriptor) != 0
   }
 
   deinit {
-    close(descriptor)
+    UnixSocket.close(descriptor, refusesDescriptors: refusesDescriptors)
   }
 
   /// Calls a method and waits for its only answer.
@@ -128,10 +130,8 @@ public final class Client {
         throw .malformed("it has more than \(Client.answerLimit) bytes")
       }
       let count = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { chunk in
-        let count =
-          waits
-          ? recv(descriptor, chunk.baseAddress, chunk.count, 0)
-          : linux_receive_now(descriptor, chunk.baseAddress, chunk.count)
+        let count = linux_receive(
+          descriptor, chunk.baseAddress, chunk.count, waits ? 1 : 0, refusesDescriptors ? 1 : 0)
         if count > 0 { input.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
         return count
       }

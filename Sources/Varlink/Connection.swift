@@ -20,7 +20,7 @@ public final class Connection {
     case ended
   }
 
-  private let descriptor: Int32
+  private let descriptor, refusesDescriptors: Int32
   private weak var server: Server?
   private var watch: (any Watch)?
   private var watched = Readiness.readable
@@ -55,6 +55,7 @@ public final class Connection {
 
   init(descriptor: Int32, peer: Peer, server: Server, heard: UInt64) throws {
     self.descriptor = descriptor
+    refusesDescriptors = linux_refuses_descriptors(descriptor)
     self.peer = peer
     self.server = server
     lastHeard = heard
@@ -168,7 +169,7 @@ public final class Connection {
 
   private func receive() {
     let count = withUnsafeTemporaryAllocation(byteCount: Connection.chunk, alignment: 16) { chunk in
-      let count = linux_receive_now(descriptor, chunk.baseAddress, chunk.count)
+      let count = linux_receive(descriptor, chunk.baseAddress, chunk.count, 0, refusesDescriptors)
       if count > 0 { input.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
       return count
     }
@@ -220,7 +221,8 @@ public final class Connection {
       callBytes = bytes > Connection.chunk ? bytes : 0
       start(call, server)
     } catch {
-      // The earlier replies are sent; a message that is no call gets no reply.
+      // Nobody knows where the next call begins. The earlier replies are sent first.
+      if isOpen { _ = output.append(InvalidParameter(parameter: "call"), as: .error(name: InvalidParameter.name)) }
       flush()
       if state == .hungUp { (input, isInputEnded) = (MessageBuffer(limit: input.limit), true) }
       breakOff()
@@ -288,7 +290,7 @@ public final class Connection {
     watch?.cancel()
     watch = nil
     output.discard()
-    close(descriptor)
+    UnixSocket.close(descriptor, refusesDescriptors: refusesDescriptors != 0)
     rest = nil
     server?.forget(self)
     let actions = disconnectActions

@@ -1,11 +1,13 @@
 import CLinux
 import Glibc
+import Threads
 
 /// A listening socket of a server.
 final class Listener {
   private let descriptor: Int32
   /// The path to remove at the end, if this process has bound it.
   private let boundPath: String?
+  private let refusesDescriptors: Bool
   private weak var server: Server?
   private var watch: (any Watch)?
   /// A spare descriptor, closed for a moment to turn a client away when the process has none left.
@@ -18,13 +20,15 @@ final class Listener {
     self.descriptor = descriptor
     self.boundPath = boundPath
     self.server = server
+    refusesDescriptors = linux_refuses_descriptors(descriptor) != 0
     watch = try server.reactor.watch(descriptor, for: .readable) { [unowned self] _ in self.accept() }
   }
 
   func close() {
     watch?.cancel()
     watch = nil
-    Glibc.close(descriptor)
+    // Descriptors may wait in connections that were not accepted.
+    if refusesDescriptors { Glibc.close(descriptor) } else { LastClose.close(descriptor) }
     Glibc.close(spare)
     if let boundPath { unlink(boundPath) }
   }
@@ -50,7 +54,7 @@ final class Listener {
   private func turnAway() {
     Glibc.close(spare)
     let client = linux_accept4(descriptor)
-    if client >= 0 { Glibc.close(client) }
+    if client >= 0 { UnixSocket.turnAway(client) }
     spare = linux_eventfd()
   }
 }

@@ -63,14 +63,14 @@ public final class Server {
   /// Takes ownership of a connected socket; closes it if it cannot be served.
   func admit(_ descriptor: Int32) {
     guard let peer = Peer(of: descriptor), make(accounts.room(for: peer.uid)) else {
-      Glibc.close(descriptor)
+      UnixSocket.turnAway(descriptor)
       return
     }
     do {
       accounts.add(try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard()))
     } catch {
       // The reactor has no memory left. The client sees the end of the connection.
-      Glibc.close(descriptor)
+      UnixSocket.turnAway(descriptor)
     }
   }
 

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Threads
 
 /// The error of a Unix socket that cannot be made, bound or reached.
 public struct SocketError: Error, CustomStringConvertible, Equatable {
@@ -46,7 +47,7 @@ enum UnixSocket {
       try setNonBlocking(socket)
       return socket
     } catch {
-      close(socket)
+      Glibc.close(socket)
       throw error
     }
   }
@@ -59,10 +60,25 @@ enum UnixSocket {
     }
     guard result == 0 else {
       let code = errno
-      close(socket)
+      Glibc.close(socket)
       throw SocketError("cannot connect to \(path)", errno: code)
     }
     return socket
+  }
+
+  /// Closes a connection, without waiting for what somebody has put into it.
+  static func close(_ socket: Int32, refusesDescriptors: Bool) {
+    if !refusesDescriptors {
+      // Nothing comes any more, and what has come can be seen.
+      shutdown(socket, Int32(SHUT_RDWR))
+      if linux_is_drained(socket) == 0 { return LastClose.close(socket) }
+    }
+    Glibc.close(socket)
+  }
+
+  /// Closes an accepted connection that is not served.
+  static func turnAway(_ client: Int32) {
+    close(client, refusesDescriptors: linux_refuses_descriptors(client) != 0)
   }
 
   static func setNonBlocking(_ descriptor: Int32) throws(SocketError) {
@@ -75,6 +91,7 @@ enum UnixSocket {
   private static func make() throws(SocketError) -> Int32 {
     let socket = linux_stream_socket()
     guard socket >= 0 else { throw SocketError("cannot make a socket", errno: errno) }
+    _ = linux_refuses_descriptors(socket)
     return socket
   }
 
@@ -98,7 +115,7 @@ enum UnixSocket {
   private static func isStale(_ path: String) throws(SocketError) -> Bool {
     do throws(SocketError) {
       let socket = try connect(to: path)
-      defer { close(socket) }
+      defer { Glibc.close(socket) }
       return hasEnded(listenerOf: socket)
     } catch {
       return error.code == ECONNREFUSED
@@ -112,7 +129,7 @@ enum UnixSocket {
     let pidfd = linux_peer_pidfd(socket)
     // Before Linux 6.5 this is unknown. Later, a reaped process has no descriptor, and that of an ended one is readable.
     guard pidfd >= 0 else { return errno == ESRCH || errno == EINVAL }
-    defer { close(pidfd) }
+    defer { Glibc.close(pidfd) }
     var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
     return poll(&end, 1, 0) > 0
   }
@@ -123,7 +140,7 @@ enum UnixSocket {
     do throws(SocketError) {
       return try body()
     } catch {
-      close(socket)
+      Glibc.close(socket)
       throw error
     }
   }

@@ -4,6 +4,9 @@ import RefreshDaemon
 
 // Wiring only: the command line to the service, and its end to an exit code.
 
+// A reload that is asked for before the daemon listens waits; by default SIGHUP would end the process.
+Service.holdReloads()
+
 do throws(ServiceError) {
   let settings = try DaemonSettings(arguments: CommandLine.arguments, environment: DaemonSettings.ownEnvironment())
   switch settings.purpose {

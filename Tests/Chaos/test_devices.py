@@ -125,6 +125,19 @@ def test_a_task_that_no_signal_ends(stand, mount):
     stand.holds_afterwards()
 
 
+def test_a_task_whose_start_hangs(stand, mount):
+    """The process that becomes the task enters its directory before its program runs."""
+    stand.start({"name": "enter", "run": ["/bin/true"], "directory": f"{mount.path}/directory"}, deadline="1min")
+    with as_user(CULPRIT):
+        stand.daemon.run(BAD)
+    mount.wait_for_request(BOUND)
+    measured = stand.measure()
+    assert stand.daemon.show(BAD)["running"], "the task is no fault any more"
+    measured.within_bounds()
+    mount.release()
+    stand.holds_afterwards()
+
+
 def test_a_worker_that_no_signal_ends(stand, mount):
     stand.start("true")
     with as_user(CULPRIT):

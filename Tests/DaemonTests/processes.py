@@ -55,6 +55,11 @@ def threads(pid):
     return sorted(int(entry) for entry in os.listdir(f"/proc/{pid}/task"))
 
 
+def children(pid):
+    """The processes that a process has started or that were left to it, running or not yet reaped."""
+    return [int(child) for task in threads(pid) for child in pathlib.Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+
+
 def status(pid, name):
     """A number of /proc/PID/status, such as VmRSS (kB) or voluntary_ctxt_switches."""
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():

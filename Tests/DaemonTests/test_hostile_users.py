@@ -5,6 +5,7 @@ import os
 import pathlib
 import pwd
 import resource
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ import pytest
 
 from client import answers, as_user, fails, message
 from daemon import MAIL, TODO
+from lingering import lingering
 from processes import status
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -229,6 +231,28 @@ def test_a_user_watches_only_so_much(house):
         others_are_answered(house)
         with as_user(MALLORY), contextlib.closing(house.client.stream("Manager.Watch")) as stream:
             assert stream.first["event"]["kind"] == "watching"
+
+
+@pytest.mark.parametrize("kernel", ["this", "older"])
+def test_a_descriptor_that_comes_unasked_keeps_nobody_waiting(daemon, preload, kernel):
+    """Its close would wait for an hour: with a call, behind a call, in a part of one, and from one who is gone."""
+    for id, owner in (TODO, "nobody"), (MAIL, "games"):
+        daemon.app("exit 100", id=id, owner=owner, directory="/")
+    daemon.start(environment={"LD_PRELOAD": str(preload("older_kernel"))} if kernel == "older" else {})
+    version, run = message(f"{MANAGER}.Version"), message(f"{MANAGER}.Forecast", {"hours": 168})
+    with lingering() as send, contextlib.ExitStack() as stack:
+        for first, last, leaves in (b"", version, False), (run + run, version, False), (version, b"{", False), (
+            b"", version * 2, True), (b"", b"\0", True):  # fmt: skip
+            with as_user(MALLORY):
+                connection = stack.enter_context(contextlib.closing(daemon.client.connect()))
+            connection.sendall(first)
+            with contextlib.suppress(PermissionError if kernel == "this" else BrokenPipeError):
+                send(lambda descriptor: socket.send_fds(connection, [last], [descriptor]))
+            if leaves:
+                connection.close()
+        others_are_served(daemon)
+        assert daemon.process.poll() is None
+        daemon.stop()
 
 
 # Calls.

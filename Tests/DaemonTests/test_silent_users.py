@@ -4,10 +4,13 @@ silent_users.c has the lookups wait.
 """
 
 import os
+import signal
 
 import pytest
 
 from daemon import LAUNCHER, MAIL, TODO
+from processes import threads
+from waiting import Bound
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
 
@@ -30,3 +33,20 @@ def test_it_holds_the_apps_of_its_users_alone(daemon, preload, kind):
     mark.unlink()
     daemon.wait_for_output("the new configuration is in force")
     assert daemon.refresh(MAIL)["tasks"][0]["message"] == "65534"
+
+
+def test_a_reload_during_the_start_waits_for_it(daemon, preload):
+    """While the daemon asks for a user it listens to nobody yet."""
+    mark = daemon.directory / "silent"
+    mark.touch()
+    daemon.app("exit 100", owner="nobody", directory="/")
+    daemon.launch(
+        environment={"LD_PRELOAD": str(preload("silent_users")), "SILENT_FILE": str(mark), "SILENT_USER": "nobody"}
+    )
+    bound = Bound()
+    while len(threads(daemon.process.pid)) == 1:
+        assert bound.left, "the daemon asks nobody"
+    os.kill(daemon.process.pid, signal.SIGHUP)
+    mark.unlink()
+    daemon.pid = daemon.notices.wait("READY").pid
+    daemon.wait_for_output("the new configuration is in force")

@@ -1,10 +1,13 @@
 """A process that waits in the kernel for a file system that does not answer: no signal ends it."""
 
+import fcntl
 import os
+import signal
+import sys
 
 import pytest
 
-from daemon import HURRY, MAIL, TODO
+from daemon import HURRY, MAIL, TODO, finished
 from hung_mount import HungMount
 from waiting import BOUND
 
@@ -83,3 +86,36 @@ def test_the_next_daemon_does_not_run_its_app_beside_it(daemon, mount):
     assert int(pids.line()) != pid
     assert [refresh["id"] for refresh in daemon.history()] == [again["id"], "1-1"]
     assert daemon.history()[-1]["stop_reason"] == "deadline"
+
+
+@pytest.fixture
+def leased(daemon):
+    """A program of whose loading its owner is asked first (F_SETLEASE), and never agrees."""
+    program = daemon.directory / "program"
+    program.write_text(f"#!{sys.executable}\n")
+    program.chmod(0o755)
+    before = signal.signal(signal.SIGIO, signal.SIG_IGN)
+    with open(program) as file:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        yield program
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    signal.signal(signal.SIGIO, before)
+
+
+@pytest.mark.spawned
+def test_a_start_that_hangs_is_a_failure_of_its_task_alone(daemon, leased):
+    daemon.app({"run": [str(leased)]}, deadline="1min")
+    daemon.app("exit 100", id=MAIL)
+    daemon.start()
+    stream = daemon.run()
+    for _ in range(3):
+        assert daemon.refresh(MAIL)["outcome"] == "no_data"
+    assert daemon.show()["running"]
+    last = finished(stream)
+    assert last["outcome"] == "failed" and 9 < last["duration_us"] / 1e6 < 40, last
+    daemon.wait_for_output("has not answered for 10 s, or a process has a lease on the program")
+
+    stream = daemon.run()
+    daemon.call("Manager.Disable", apps=[TODO])
+    last = finished(stream)
+    assert last["stop_reason"] == "user" and last["duration_us"] < 9e6, last

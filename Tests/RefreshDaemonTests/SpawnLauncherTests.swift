@@ -1,6 +1,7 @@
 import Glibc
 import RefreshConfig
 import RefreshEngine
+import Systemd
 import Testing
 
 @testable import RefreshDaemon
@@ -40,6 +41,26 @@ extension LauncherTests {
       #expect(lines.count < 2000)
       #expect(lines.contains { $0.hasPrefix("refreshd dropped ") })
       #expect(end.message == "done")
+    }
+
+    @Test func whatOneTaskPrintsIsNotMissingInAnother() throws {
+      let (loop, meter) = (try EventLoop(), OutputMeters.Meter())
+      var lines: [[String]] = [[], []]
+      let pipes = try (0..<2).map { _ in try TaskStreams.output(for: "a test") }
+      defer { for pipe in pipes { close(pipe.writer) } }
+      let outputs = try (0..<2).map { task in
+        try TaskOutput(pipes[task].reader, on: loop, meter: meter) {
+          lines[task].append($0)
+          if lines[task].count == 1000 { loop.exit(0) }
+        }
+      }
+      write(pipes[0].writer, String(repeating: "x\n", count: 1500), 3000)
+      _ = try loop.run()
+      meter.allowance = OutputAllowance()
+      write(pipes[1].writer, "hello\n", 6)
+      for output in outputs.reversed() { output.drain() }
+      #expect(lines[1] == ["hello"])
+      #expect(lines[0].last?.hasPrefix("refreshd dropped 500 lines (1000 bytes)") == true)
     }
 
     @Test func inputIsReadFromTheStart() throws {

@@ -27,6 +27,19 @@ struct TroubleTests {
     return (client, attach)
   }
 
+  @Test func aCancelledConnectEndsAtOnce() async throws {
+    let socket = daemon.socket
+    let connecting = Task { try await RefreshClient.connect(app: "org.example.todo", socket: socket) }
+    let call = try await daemon.next()
+    let start = ContinuousClock.now
+    connecting.cancel()
+    let error = await #expect(throws: RefreshError.self) { try await connecting.value }
+    #expect(error?.code == .cancelled)
+    // 100 ms on an idle machine; without an answer it would be 5 s.
+    #expect(start.duration(to: .now) < .seconds(2))
+    await call.isEnded()
+  }
+
   // MARK: Lost connections
 
   /// The daemon would hand the next refresh to a new attachment, and the client could not start it.

@@ -9,6 +9,7 @@ import Testing
       (.ready, "READY=1"),
       (.status("3 apps, 1 refreshing"), "STATUS=3 apps, 1 refreshing"),
       (.status("bad file\nREADY=1\r\nx"), "STATUS=bad file READY=1 x"),
+      (.status(String(repeating: "ü", count: 3000)), "STATUS=" + String(repeating: "ü", count: 1022) + "…"),
       (.reloading(monotonicMicroseconds: 12), "RELOADING=1\nMONOTONIC_USEC=12"),
       (.stopping, "STOPPING=1"),
       (.extendTimeout(microseconds: 5_000_000), "EXTEND_TIMEOUT_USEC=5000000"),

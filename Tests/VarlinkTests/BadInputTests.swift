@@ -2,7 +2,7 @@ import Testing
 
 @testable import Varlink
 
-/// A message that is no call ends its connection, and nothing else.
+/// A message that is no call gets one error and ends its connection, and nothing else.
 struct BadInputTests {
   @Test(arguments: notCalls)
   func endsTheConnection(message: Bytes) throws {
@@ -10,7 +10,7 @@ struct BadInputTests {
     let bad = try stage.client(), other = try stage.client()
     #expect(stage.ask(bad, echo("before")) == [echoed("before")])
     send(message.bytes + [0] + Array(echo("after").utf8) + [0], by: bad, on: stage)
-    #expect(bad.messages() == [])
+    #expect(bad.messages() == [notACall])
     #expect(bad.isAtEnd)
     #expect(stage.heard == ["before"])
     #expect(stage.ask(other, echo("on")) == [echoed("on")])
@@ -24,7 +24,7 @@ struct BadInputTests {
       Array(#"{"method":"org.example.test.Echo","parameters":{"text":"#.utf8) + nested(depth) + Array("}}".utf8)
     send(text + [0], by: client, on: stage)
     let answers = client.messages()
-    #expect(client.isAtEnd == answers.isEmpty)
+    #expect(answers.count == 1)
     #expect(answers.allSatisfy { $0.contains("InvalidParameter") })
   }
 
@@ -63,6 +63,9 @@ struct BadInputTests {
     }
   }
 }
+
+/// The answer to a message that is no call.
+let notACall = #"{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"call"}}"#
 
 /// A message that is named by how it begins.
 struct Bytes: CustomTestStringConvertible, Sendable {

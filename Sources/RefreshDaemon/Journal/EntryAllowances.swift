@@ -6,8 +6,13 @@ import Systemd
 /// Without a bound one user could fill the journal, or use up the rate that journald allows the daemon, so that entries
 /// about other users' apps would be missing. The output of tasks has its own bound (``OutputMeters``).
 final class EntryAllowances: Sendable {
+  private struct EntryCount {
+    var allowance = OutputAllowance()
+    var dropped = 0
+  }
+
   private struct AppAllowances {
-    var allowances: [String: OutputAllowance] = [:]
+    var apps: [String: EntryCount] = [:]
     /// How many apps are remembered before idle apps are forgotten: twice as many as remained the last time.
     var bound = least
   }
@@ -25,22 +30,24 @@ final class EntryAllowances: Sendable {
       entry.messageID != MessageID.taskOutput.rawValue
     else { return [entry] }
     return table.withLock { table in
-      if table.allowances[app] == nil, table.allowances.count >= table.bound {
-        table.allowances = table.allowances.filter { !$1.wasFull(at: now) }
-        table.bound = max(Self.least, 2 * table.allowances.count)
+      if table.apps[app] == nil, table.apps.count >= table.bound {
+        table.apps = table.apps.filter { $1.dropped > 0 || !$1.allowance.wasFull(at: now) }
+        table.bound = max(Self.least, 2 * table.apps.count)
       }
-      var allowance = table.allowances[app, default: OutputAllowance()]
-      defer { table.allowances[app] = allowance }
-      let wasSpent = allowance.isSpent
-      guard allowance.admits(entry.message.utf8.count, at: now) else {
+      var known = table.apps[app, default: EntryCount()]
+      defer { table.apps[app] = known }
+      let wasSpent = known.allowance.isSpent
+      guard known.allowance.admits(entry.message.utf8.count, at: now) else {
+        known.dropped += 1
         return wasSpent
           ? []
           : [note("\(app): further entries about it are dropped: an app may have \(OutputAllowance.rule)", of: app)]
       }
-      guard let dropped = allowance.claimDropped() else { return [entry] }
+      guard known.dropped > 0 else { return [entry] }
+      defer { known.dropped = 0 }
       return [
         note(
-          "\(app): \(dropped.lines) entries about it were dropped: an app may have \(OutputAllowance.rule)", of: app),
+          "\(app): \(known.dropped) entries about it were dropped: an app may have \(OutputAllowance.rule)", of: app),
         entry,
       ]
     }

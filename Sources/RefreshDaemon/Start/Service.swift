@@ -9,6 +9,14 @@ import Varlink
 
 /// The life of the program: makes the daemon's ports, opens the daemon, and turns the loop.
 public enum Service {
+  /// Has SIGHUP wait until the daemon watches for it; call it first.
+  public static func holdReloads() {
+    var reload = sigset_t()
+    sigemptyset(&reload)
+    sigaddset(&reload, SIGHUP)
+    pthread_sigmask(SIG_BLOCK, &reload, nil)
+  }
+
   /// Runs the daemon until it is asked to stop.
   ///
   /// Blocks the calling thread, which becomes the daemon's only thread. Throws if the daemon cannot start; the error is for

@@ -59,7 +59,7 @@ final class Routes: AnswerSource {
     // The contents do not matter, and neither do lost events (ENOBUFS): look() asks the kernel again.
     withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { buffer in
       var left = 64
-      while left > 0, linux_receive_now(descriptor, buffer.baseAddress, buffer.count) > 0 { left -= 1 }
+      while left > 0, linux_receive(descriptor, buffer.baseAddress, buffer.count, 0, 1) > 0 { left -= 1 }
     }
     let before = (route, problem)
     look()

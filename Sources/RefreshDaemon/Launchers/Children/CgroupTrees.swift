@@ -27,7 +27,7 @@ final class CgroupTrees: ProcessTrees {
     try Cgroup.write("0", to: "\(leaf)/cgroup.procs")
   }
 
-  func prepare(_ key: TaskKey) throws(StartError) -> Int32? {
+  func prepare(_ key: TaskKey, environment: [String]) throws(StartError) -> Int32? {
     let path = path(of: key)
     let isMade = mkdir(path, 0o755) == 0
     let descriptor = isMade ? open("\(path)/cgroup.procs", O_WRONLY | O_CLOEXEC) : -1
@@ -37,7 +37,7 @@ final class CgroupTrees: ProcessTrees {
     return descriptor
   }
 
-  func started(_ key: TaskKey, main: pid_t, environment: [String]) {}
+  func started(_ key: TaskKey, main: pid_t) {}
 
   func send(_ signal: Int32, to key: TaskKey) {
     Cgroup.send(signal, to: path(of: key))

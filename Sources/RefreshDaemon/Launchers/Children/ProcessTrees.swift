@@ -7,10 +7,10 @@ protocol ProcessTrees: AnyObject {
   /// Prepares for a task, and returns an open `cgroup.procs` for its main process to join, if there is one.
   ///
   /// The caller closes it, and calls ``clear(_:then:)`` even if nothing was started.
-  func prepare(_ key: TaskKey) throws(StartError) -> Int32?
+  func prepare(_ key: TaskKey, environment: [String]) throws(StartError) -> Int32?
 
   /// Records the main process of a task, which leads a session of its own.
-  func started(_ key: TaskKey, main: pid_t, environment: [String])
+  func started(_ key: TaskKey, main: pid_t)
 
   /// Sends a signal to every process of a task.
   func send(_ signal: Int32, to key: TaskKey)

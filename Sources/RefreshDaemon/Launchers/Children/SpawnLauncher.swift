@@ -47,7 +47,7 @@ final class SpawnLauncher: Launcher {
     self.socket = socket
     self.trees = trees
     self.left = left
-    spawner = try Spawner()
+    spawner = try Spawner(on: loop)
     fingerprints = try FingerprintReader(on: loop)
     failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
   }
@@ -83,6 +83,7 @@ final class SpawnLauncher: Launcher {
   func processes(of key: TaskKey) -> [Int32] {
     switch tasks[key]?.state {
     case .running(let process, _): Array(Set(trees.processes(of: key) + [process.id])).sorted()
+    case .starting(let start): start.startingProcess.map { [$0] } ?? []
     case .clearing: trees.processes(of: key)
     case nil: lingering[key]?.ids ?? []
     case .fingerprinting, .comparing, .failing: []
@@ -153,15 +154,36 @@ final class SpawnLauncher: Launcher {
   private func run(_ task: SpawnedTask) {
     let key = task.launch.key
     do throws(StartError) {
-      let cgroup = try trees.prepare(key)
-      defer { if let cgroup { close(cgroup) } }
-      let process = try spawner.spawn(task.launch, cgroup: cgroup)
-      trees.started(key, main: process.id, environment: task.launch.environment)
-      try watch(process, of: task)
+      let cgroup = try trees.prepare(key, environment: task.launch.environment)
+      do throws(StartError) {
+        let start = try spawner.spawn(task.launch, cgroup: cgroup) { [unowned self] in started(task, $0) }
+        task.state = .starting(start)
+      } catch {
+        if let cgroup { close(cgroup) }
+        throw error
+      }
     } catch {
-      trees.clear(key) { _ in }
-      fail(task, error.sentence)
+      startFailed(task, error)
     }
+  }
+
+  private func started(_ task: SpawnedTask, _ outcome: Result<ChildProcess, StartError>) {
+    guard case .starting(let start) = task.state else { return }
+    do throws(StartError) {
+      let process = try outcome.get()
+      trees.started(task.launch.key, main: process.id)
+      try watch(process, of: task)
+      guard let error = start.isGivenUp else { return }
+      task.failedStart = error.sentence
+      trees.send(SIGKILL, to: task.launch.key)
+    } catch {
+      startFailed(task, error)
+    }
+  }
+
+  private func startFailed(_ task: SpawnedTask, _ error: StartError) {
+    trees.clear(task.launch.key) { _ in }
+    fail(task, error.sentence)
   }
 
   private func watch(_ process: ChildProcess, of task: SpawnedTask) throws(StartError) {
@@ -177,6 +199,7 @@ final class SpawnLauncher: Launcher {
       close(process.descriptor)
       // The process was killed, so this wait is short.
       waitpid(process.id, nil, 0)
+      spawner.reaped(process.id)
       throw StartError(sentence: "cannot start \(task.launch.command.arguments[0]): \(error)")
     }
   }
@@ -198,6 +221,10 @@ final class SpawnLauncher: Launcher {
     switch task.state {
     case .fingerprinting:
       fail(task, "cannot start \(task.launch.command.arguments[0]): it was stopped while its path was examined")
+    case .starting(let start):
+      // Before its program runs, a process handles no signal.
+      spawner.giveUp(
+        start, because: StartError(sentence: "cannot start \(start.program): it was stopped before it ran"))
     case .running:
       trees.send(signal, to: key)
       // A stopped process handles SIGTERM only after SIGCONT.
@@ -224,9 +251,11 @@ final class SpawnLauncher: Launcher {
     var status: Int32 = 0
     var usage = rusage()
     wait4(process.id, &status, 0, &usage)
+    spawner.reaped(process.id)
     task.output?.drain()
     var end = TaskEnd(
-      exit: Self.exit(ofStatus: status), printed: task.output?.hasPrinted ?? false,
+      exit: task.failedStart.map(TaskEnd.Exit.notStarted) ?? Self.exit(ofStatus: status),
+      printed: task.output?.hasPrinted ?? false,
       cpu: Duration(usage) + processorTime, message: task.output?.message ?? "")
     task.output = nil
 

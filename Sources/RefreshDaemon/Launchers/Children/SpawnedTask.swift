@@ -4,13 +4,15 @@ import Systemd
 /// A task of ``SpawnLauncher``, from the request to start it to the report of its end.
 ///
 /// ```
-/// fingerprinting -> running -> clearing -> comparing -> (ended)
-/// fingerprinting -> failing -> (ended)
+/// fingerprinting -> starting -> running -> clearing -> comparing -> (ended)
+/// fingerprinting, starting -> failing -> (ended)
 /// ```
 final class SpawnedTask {
   enum State {
     /// The fingerprint of the watched path is taken before the start.
     case fingerprinting
+    /// A thread starts the main process.
+    case starting(ProcessStart)
     /// The main process runs.
     case running(ChildProcess, IOSource)
     /// The main process has ended; the remaining processes are being killed.
@@ -25,6 +27,8 @@ final class SpawnedTask {
   var state = State.fingerprinting
   /// The path whose change means new data, if there is one.
   var changedPath: ChangedPath?
+  /// Why the start was given up, of a task whose process was killed.
+  var failedStart: String?
   /// The output of the task, from its start on.
   var output: TaskOutput?
 

@@ -1,5 +1,7 @@
 @preconcurrency import CLinux
 import Glibc
+import Synchronization
+import Systemd
 
 /// A started process and its descriptors.
 struct ChildProcess {
@@ -11,145 +13,188 @@ struct ChildProcess {
   let output: Int32
 }
 
-/// Starts processes as `Sources/CLinux/spawn.h` describes.
+/// Starts processes as `Sources/CLinux/spawn.h` describes, on threads, because a start may hang.
+///
+/// A start that takes longer than ``longest`` has failed. Its thread is lost until the kernel lets the process go; a user
+/// has a bounded number of threads, so that others have theirs.
 final class Spawner {
-  /// Enough for the few frames of the child and for a signal frame.
-  private static let stackSize = 64 * 1024
-  private let stack = UnsafeMutableRawPointer.allocate(byteCount: Spawner.stackSize, alignment: 4096)
-  private let null: Int32
-  /// The descriptors from which the child takes its streams; `/dev/null` between starts.
-  ///
-  /// They are opened once, at the start of the daemon, because the child copies every descriptor up to them.
-  private let staged: (input: Int32, output: Int32)
-  /// Whether a child shares the descriptors until it has copied the few that it needs.
-  private var sharesDescriptors = linux_copies_few_descriptors() != 0
-  /// The limit of open files that the daemon was started with, before the daemon raised it.
-  private let files: rlimit
+  /// The longest that the start of a process may take, in microseconds.
+  static let longest: Int64 = 10_000_000
+  /// The most starts of a user at once; more wait for these.
+  static let startsOfUser = 4
 
-  /// Makes a spawner; throws when `/dev/null` cannot be opened.
-  init() throws(SystemCallError) {
-    files = DescriptorLimit.current
-    null = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    guard null >= 0 else { throw SystemCallError(attempt: "open /dev/null", code: errno) }
-    staged = (fcntl(null, F_DUPFD_CLOEXEC, 3), fcntl(null, F_DUPFD_CLOEXEC, 3))
-    guard staged.input >= 0, staged.output >= 0 else {
-      throw SystemCallError(attempt: "open /dev/null", code: errno)
-    }
+  /// A thread and what it is for.
+  private final class Worker {
+    let thread: StartThread
+    var current: ProcessStart?
+    /// The processes that were not reaped yet.
+    var processes: Set<pid_t> = []
+    init(_ thread: StartThread) { self.thread = thread }
+  }
+
+  private let loop: EventLoop
+  /// The limit of open files that the daemon was started with, before the daemon raised it.
+  private let files = DescriptorLimit.current
+  private var workers: [Worker] = []
+  private var waiting: [uid_t: [ProcessStart]] = [:]
+  private let done = DoneStarts()
+  private var arrival: IOSource?
+  private var bound: TimerSource?
+
+  /// Makes a spawner; throws when the loop has no room for its events.
+  init(on loop: EventLoop) throws {
+    self.loop = loop
+    arrival = try loop.watch(done.descriptor, for: .readable) { [unowned self] _ in finish() }
+    bound = try loop.timer { [unowned self] in giveUpOverdue() }
   }
 
   deinit {
-    close(null)
-    close(staged.input)
-    close(staged.output)
-    stack.deallocate()
+    arrival?.cancel()
+    bound?.cancel()
+    for worker in workers where worker.current == nil && worker.processes.isEmpty { worker.thread.end() }
   }
 
-  /// Starts the main process of a task, and returns when its program runs.
+  /// Starts the main process of a task; answers in a later turn of the loop, when its program runs.
   ///
-  /// `cgroup` is an open `cgroup.procs` that the process joins first.
-  func spawn(_ launch: TaskLaunch, cgroup: Int32?) throws(StartError) -> ChildProcess {
-    let command = launch.command
-    guard let program = command.arguments.first else { throw StartError(sentence: "cannot start an empty command") }
-    let group = command.group ?? launch.owner.gid
-    let changesUser = launch.owner.uid != geteuid() || group != getegid()
-    guard let groups = changesUser ? launch.owner.groups : [] else {
-      throw StartError(
-        sentence: "cannot start \(program): the user database did not tell the groups of \(launch.owner.name) when the "
-          + "configuration was read; try refreshctl reload")
+  /// `cgroup` is an open `cgroup.procs` that the process joins first; the spawner closes it, unless it throws.
+  func spawn(
+    _ launch: TaskLaunch, cgroup: Int32?, answer: @escaping (Result<ChildProcess, StartError>) -> Void
+  ) throws(StartError) -> ProcessStart {
+    let start = try ProcessStart(launch, cgroup: cgroup, files: files, answer: answer)
+    do throws(StartError) {
+      if try !hand(start) { waiting[start.uid, default: []].append(start) }
+    } catch {
+      start.abandon()
+      throw error
     }
-    let directory = command.directory ?? launch.owner.home
-    let input =
-      try launch.input.map { (bytes) throws(StartError) in try TaskStreams.input(bytes, for: program) } ?? null
-    defer { if input != null { close(input) } }
-    let pipe = try TaskStreams.output(for: program)
-    defer { close(pipe.writer) }
+    return start
+  }
 
-    var request = linux_spawn()
-    // A writing end that stayed open here would hide the end of the task's output.
-    defer {
-      _ = linux_copy_descriptor(null, staged.input)
-      _ = linux_copy_descriptor(null, staged.output)
+  /// Gives up a start; its answer comes when its process is gone.
+  func giveUp(_ start: ProcessStart, because error: StartError) {
+    start.isGivenUp = error
+    guard start.end == nil else { return start.kill() }
+    waiting[start.uid]?.removeAll { $0 === start }
+    start.abandon()
+    start.answer(.failure(error))
+  }
+
+  /// Notes that a process was reaped; the last of a thread ends it.
+  func reaped(_ process: pid_t) {
+    workers.first { $0.processes.contains(process) }?.processes.remove(process)
+    endIdleWorkers()
+  }
+
+  // MARK: Threads
+
+  /// Gives a start to a thread; returns false if it must wait for earlier starts of its user.
+  private func hand(_ start: ProcessStart) throws(StartError) -> Bool {
+    let others = current(of: start.uid)
+    guard others.count < Self.startsOfUser else { return false }
+    let worker: Worker
+    do throws(SystemCallError) {
+      if let idle = workers.first(where: { $0.current == nil }) { worker = idle } else { worker = try makeWorker() }
+    } catch {
+      guard others.isEmpty else { return false }
+      throw StartError(start.program, "cannot make a thread", error.code)
     }
-    guard linux_copy_descriptor(input, staged.input) >= 0, linux_copy_descriptor(pipe.writer, staged.output) >= 0 else {
-      let code = errno
-      close(pipe.reader)
-      throw StartError(program, "cannot connect its standard streams", code)
+    worker.current = start
+    start.end = EventLoop.bootMicroseconds() + Self.longest
+    armBound()
+    worker.thread.run(start)
+    return true
+  }
+
+  private func makeWorker() throws(SystemCallError) -> Worker {
+    let worker = Worker(try StartThread { [done] in done.add($0) })
+    workers.append(worker)
+    return worker
+  }
+
+  private func endIdleWorkers() {
+    workers.removeAll { worker in
+      guard worker.current == nil, worker.processes.isEmpty else { return false }
+      worker.thread.end()
+      return true
     }
-    (request.input, request.output, request.last) = (staged.input, staged.output, max(staged.input, staged.output))
-    request.shares = sharesDescriptors ? 1 : 0
-    request.cgroup = cgroup ?? -1
-    request.files = files
-    request.gives_way = launch.givesWay ? 1 : 0
-    request.changes_user = changesUser ? 1 : 0
-    request.user = launch.owner.uid
-    request.group = group
-    let process = StringVector.with(command.arguments) { arguments in
-      StringVector.with(launch.environment) { environment in
-        directory.withCString { directory in
-          groups.withUnsafeBufferPointer { groups in
-            request.program = UnsafePointer(arguments[0])
-            request.arguments = UnsafePointer(arguments.baseAddress)
-            request.environment = UnsafePointer(environment.baseAddress)
-            request.directory = directory
-            request.groups = groups.baseAddress
-            request.group_count = groups.count
-            return linux_spawn_start(&request, stack, Self.stackSize)
-          }
-        }
+  }
+
+  private func current(of uid: uid_t) -> [ProcessStart] { workers.compactMap(\.current).filter { $0.uid == uid } }
+
+  private func finish() {
+    for start in done.take() {
+      let worker = workers.first { $0.current === start }
+      worker?.current = nil
+      let outcome = start.outcome()
+      if case .success(let process) = outcome { worker?.processes.insert(process.id) }
+      startNext(of: start.uid)
+      start.answer(outcome)
+    }
+    endIdleWorkers()
+    armBound()
+  }
+
+  private func startNext(of uid: uid_t) {
+    guard var queue = waiting.removeValue(forKey: uid) else { return }
+    while let next = queue.first {
+      do throws(StartError) {
+        guard try hand(next) else { break }
+      } catch {
+        giveUp(next, because: error)
+      }
+      queue.removeFirst()
+    }
+    if !queue.isEmpty { waiting[uid] = queue }
+  }
+
+  // MARK: Starts that hang
+
+  private func armBound() {
+    let ends = workers.compactMap(\.current).filter { $0.isGivenUp == nil }.compactMap(\.end)
+    if let next = ends.min() { bound?.arm(at: next, accuracy: 100_000) } else { bound?.disarm() }
+  }
+
+  private func giveUpOverdue() {
+    let now = EventLoop.bootMicroseconds()
+    for case let start? in workers.map(\.current) where start.isGivenUp == nil && start.end.map({ $0 <= now }) == true {
+      giveUp(
+        start,
+        because: StartError(
+          sentence: "cannot start \(start.program): the file system of the program or of its directory "
+            + "\(start.directory) has not answered for 10 s, or a process has a lease on the program"))
+    }
+    for (uid, queue) in waiting where current(of: uid).allSatisfy({ $0.isGivenUp != nil }) {
+      for start in queue {
+        giveUp(
+          start,
+          because: StartError(
+            sentence: "cannot start \(start.program): \(Self.startsOfUser) earlier programs of \(start.user) hang in "
+              + "their starts; `refreshctl status` names them"))
       }
     }
-    sharesDescriptors = request.shares != 0
-    guard process > 0 else {
-      close(pipe.reader)
-      throw Self.failure(of: request, program: program, user: launch.owner.name, directory: directory)
-    }
-    return ChildProcess(id: process, descriptor: request.pidfd, output: pipe.reader)
-  }
-
-  private static func failure(
-    of request: linux_spawn, program: String, user: String, directory: String
-  ) -> StartError {
-    let code = request.error
-    switch request.failed {
-    case LINUX_SPAWN_CGROUP:
-      return StartError(program, "cannot join its cgroup", code)
-    case LINUX_SPAWN_STREAMS:
-      return StartError(program, "cannot connect its standard streams", code)
-    case LINUX_SPAWN_USER:
-      let remedy = "; only a daemon that runs as root can start tasks of other users and groups"
-      return StartError(program, "cannot become user \(user)", code, remedy: code == EPERM ? remedy : "")
-    case LINUX_SPAWN_DIRECTORY:
-      return StartError(program, "cannot enter its directory \(directory)", code, remedy: "; make it, or name another")
-    case LINUX_SPAWN_PROGRAM:
-      return StartError(program, exec: code)
-    default:
-      return StartError(program, "cannot make a process", code)
-    }
+    armBound()
   }
 }
 
-/// Strings in the form of `argv` and `environ`: pointers to C strings, and a null pointer at the end.
-private enum StringVector {
-  /// Calls `body` with the vector, which is valid during the call.
-  ///
-  /// All bytes are in one block, because every start of a task does this.
-  static func with<Result>(
-    _ strings: [String], _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
-    let size = strings.reduce(0) { $0 + $1.utf8.count + 1 }
-    return withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { bytes in
-      withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<CChar>?.self, capacity: strings.count + 1) { vector in
-        var offset = 0
-        for (index, string) in strings.enumerated() {
-          let slot = UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
-          slot.copyBytes(from: string.utf8)
-          slot[string.utf8.count] = 0
-          vector.initializeElement(at: index, to: slot.baseAddress?.assumingMemoryBound(to: CChar.self))
-          offset += string.utf8.count + 1
-        }
-        vector.initializeElement(at: strings.count, to: nil)
-        return body(vector)
-      }
+/// The starts that threads have given back, for the loop.
+private final class DoneStarts: Sendable {
+  /// Readable while there are some.
+  let descriptor = linux_eventfd()
+  private let starts = Mutex<[ProcessStart]>([])
+
+  deinit { close(descriptor) }
+
+  func add(_ start: ProcessStart) {
+    starts.withLock { $0.append(start) }
+    eventfd_write(descriptor, 1)
+  }
+
+  func take() -> [ProcessStart] {
+    var count: eventfd_t = 0
+    _ = eventfd_read(descriptor, &count)
+    return starts.withLock { starts in
+      defer { starts = [] }
+      return starts
     }
   }
 }

@@ -12,9 +12,14 @@ import Systemd
 /// A stray differs from the daemon's other children by its session, which is never the daemon's own. It belongs to a
 /// task by its session or by the `REFRESH_` variables of its environment. A stray that hides both may belong to any
 /// task that is there when it is found, and is killed when the last of these tasks has ended.
+///
+/// The daemon's other children are those of the threads that start tasks. So a child of the main thread that has ended is a
+/// stray, and is reaped soon: until then it takes up a process id. A task may fork without end, so each turn of the loop
+/// looks at a bounded number of strays.
 final class SubreaperTrees: ProcessTrees {
   private struct Tree {
-    let main: pid_t
+    /// The main process, once it is started.
+    var main: pid_t?
     let marks: Set<String>
     var whenCleared: ((Duration) -> Void)?
     var processorTime = Duration.zero
@@ -31,6 +36,14 @@ final class SubreaperTrees: ProcessTrees {
     var isKilled = false
   }
 
+  /// The most strays that one turn looks at, and that one turn reaps.
+  private static let batch = 64
+  private static let reaps = 256
+  /// The pause between two turns that reap, in microseconds.
+  private static let pause: Int64 = 5_000
+  /// The most processes that a signal other than SIGKILL looks for outside of the group of its task.
+  private static let signalled = 1024
+
   private let loop: EventLoop
   private let socketMark: String
   private let ownSession = getsid(0)
@@ -43,6 +56,8 @@ final class SubreaperTrees: ProcessTrees {
   /// Runs one sweep for all tasks that end in the same turn of the loop, because each sweep reads all children.
   private var sweeping: TimerSource?
   private var isSweepDue = false
+  private var ends: SignalSource?
+  private var reaping: TimerSource?
 
   /// Makes the process the reaper of its orphans; `socket` is the value of `REFRESH_SOCKET` of the tasks.
   ///
@@ -57,6 +72,10 @@ final class SubreaperTrees: ProcessTrees {
       throw SystemCallError(attempt: "become the reaper of orphaned processes", code: errno)
     }
     sweeping = try loop.timer { [unowned self] in sweep() }
+    // Orphans become children of the main thread. A test runs its loop on another.
+    guard linux_thread_id() == getpid() else { return }
+    reaping = try loop.timer { [unowned self] in reap() }
+    ends = try loop.onSignal(SIGCHLD) { [unowned self] in reap() }
   }
 
   // Nothing would reap later orphans.
@@ -65,35 +84,39 @@ final class SubreaperTrees: ProcessTrees {
     close(childrenFile)
   }
 
-  func prepare(_ key: TaskKey) throws(StartError) -> Int32? { nil }
+  func prepare(_ key: TaskKey, environment: [String]) throws(StartError) -> Int32? {
+    trees[key] = Tree(marks: Set(environment.filter { $0.hasPrefix("REFRESH_") }))
+    return nil
+  }
 
-  func started(_ key: TaskKey, main: pid_t, environment: [String]) {
-    trees[key] = Tree(main: main, marks: Set(environment.filter { $0.hasPrefix("REFRESH_") }))
+  func started(_ key: TaskKey, main: pid_t) {
+    trees[key]?.main = main
     keysOfMains[main] = key
   }
 
   func send(_ signal: Int32, to key: TaskKey) {
-    guard let tree = trees[key] else { return }
-    adopt()
+    guard let main = trees[key]?.main else { return }
+    _ = adopt()
     let owned = strays.filter { $0.value.owners == [key] }.map(\.key)
-    // First the group in one call, during which no process can leave it, then the processes that left it before.
-    Glibc.kill(-tree.main, signal)
-    for process in Processes.descendants(of: [tree.main] + owned).union(owned) where getpgid(process) != tree.main {
-      Glibc.kill(process, signal)
-    }
+    // First the group in one call, during which no process can leave it, then the processes that left it before, as
+    // far as they are found. The others die after the main process.
+    Glibc.kill(-main, signal)
+    let found = Processes.descendants(of: [main] + owned, most: Self.signalled)
+    for process in found.union(owned) where getpgid(process) != main { Glibc.kill(process, signal) }
   }
 
   func processes(of key: TaskKey) -> [pid_t] { strays.filter { $0.value.owners.contains(key) }.keys.sorted() }
 
   func clear(_ key: TaskKey, then: @escaping (Duration) -> Void) {
-    guard let main = trees[key]?.main else { return then(.zero) }
+    guard let main = trees[key]?.main else {
+      trees[key] = nil
+      return then(.zero)
+    }
     // The main process is not reaped yet, so no other group can have its number.
     Glibc.kill(-main, SIGKILL)
     trees[key]?.whenCleared = then
     clearing.insert(key)
-    guard !isSweepDue else { return }
-    isSweepDue = true
-    sweeping?.arm(at: 0, accuracy: 1)
+    sweepSoon()
   }
 
   // The orphans of a crashed daemon have another reaper by now.
@@ -101,12 +124,18 @@ final class SubreaperTrees: ProcessTrees {
 
   // MARK: Strays
 
+  private func sweepSoon() {
+    guard !isSweepDue else { return }
+    isSweepDue = true
+    sweeping?.arm(at: 0, accuracy: 1)
+  }
+
   /// Kills the strays that no running task owns, and ends the clearing of tasks without strays.
   ///
   /// Waits for strays that are already ending, because their children may belong to a task that is being cleared.
   private func sweep() {
     isSweepDue = false
-    adopt()
+    guard adopt() else { return sweepSoon() }
     for (process, stray) in strays
     where !stray.isKilled && (stray.isEnding || !stray.owners.contains(where: isRunning)) {
       let killed = linux_pidfd_send_signal(stray.descriptor, SIGKILL) == 0
@@ -118,29 +147,38 @@ final class SubreaperTrees: ProcessTrees {
     for key in clearing.subtracting(waitedFor) {
       clearing.remove(key)
       guard let tree = trees.removeValue(forKey: key) else { continue }
-      keysOfMains[tree.main] = nil
+      if let main = tree.main { keysOfMains[main] = nil }
       tree.whenCleared?(tree.processorTime)
     }
   }
 
   private func isRunning(_ key: TaskKey) -> Bool { trees[key] != nil && !clearing.contains(key) }
 
-  /// Records the strays that have appeared since the last call.
+  /// Records strays that have appeared since the last call; returns false if there may be more.
   ///
   /// A task that leaves no process behind costs two reads of one file.
-  private func adopt() {
+  private func adopt() -> Bool {
+    var left = Self.batch
+    // A process that has just ended may have left children, which were not in the list yet.
+    var isComplete = true
+    let isAnyRunning = trees.keys.contains(where: isRunning)
     for child in Processes.identifiers(in: SmallFiles.bytes(of: childrenFile))
     where keysOfMains[child] == nil && strays[child] == nil && getsid(child) != ownSession {
-      adopt(child)
+      guard left > 0 else { return false }
+      left -= 1
+      // At once, because it may fork.
+      if !isAnyRunning { Glibc.kill(child, SIGKILL) }
+      if !adopt(child) { isComplete = false }
     }
+    return isComplete
   }
 
-  private func adopt(_ child: pid_t) {
+  /// Returns false for a process that has ended.
+  private func adopt(_ child: pid_t) -> Bool {
+    if reap(child) { return false }
     let owners = owners(of: child)
-    var usage = rusage()
-    if wait4(child, nil, WNOHANG, &usage) == child { return add(usage, of: owners) }
     let descriptor = linux_pidfd_open(child)
-    guard descriptor >= 0 else { return }
+    guard descriptor >= 0 else { return true }
     do throws(SystemdError) {
       let source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in strayEnded(child) }
       strays[child] = Stray(
@@ -150,6 +188,7 @@ final class SubreaperTrees: ProcessTrees {
       _ = linux_pidfd_send_signal(descriptor, SIGKILL)
       close(descriptor)
     }
+    return true
   }
 
   private func owners(of stray: pid_t) -> Set<TaskKey> {
@@ -166,12 +205,36 @@ final class SubreaperTrees: ProcessTrees {
   }
 
   private func strayEnded(_ process: pid_t) {
+    if !reap(process) { forget(process) }
+    sweepSoon()
+  }
+
+  /// Reaps the strays that have ended, as many as one turn may.
+  private func reap() {
+    var left = Self.reaps
+    while left > 0, case let process = linux_ended_child(), process > 0, reap(process) { left -= 1 }
+    // After some there may be more, which then wait for a moment, so that others have their turns.
+    ends?.isEnabled = left == Self.reaps
+    guard left < Self.reaps else { return }
+    reaping?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: 1)
+    if !clearing.isEmpty { sweepSoon() }
+  }
+
+  /// Reaps a stray; returns false if it has not ended.
+  private func reap(_ process: pid_t) -> Bool {
+    let session = keysOfMains[getsid(process)]
+    var usage = rusage()
+    guard wait4(process, nil, WNOHANG, &usage) == process else { return false }
+    // Without a record it is too late to read its environment.
+    add(usage, of: strays[process]?.owners ?? session.map { [$0] } ?? Set(trees.keys))
+    forget(process)
+    return true
+  }
+
+  private func forget(_ process: pid_t) {
     guard let stray = strays.removeValue(forKey: process) else { return }
     stray.source.cancel()
     close(stray.descriptor)
-    var usage = rusage()
-    if wait4(process, nil, WNOHANG, &usage) == process { add(usage, of: stray.owners) }
-    sweep()
   }
 
   private func add(_ usage: rusage, of owners: Set<TaskKey>) {

@@ -1,3 +1,22 @@
+/// The lines that were dropped in one place, since the last note about them.
+struct DroppedLines {
+  private(set) var lines = 0
+  private var bytes = 0
+
+  /// Counts a line of so many bytes, with its line break.
+  mutating func add(_ count: Int) {
+    lines += 1
+    bytes += count + 1
+  }
+
+  /// The sentence about the lines, which are not counted any more; nil without any.
+  mutating func claimNote() -> String? {
+    guard lines > 0 else { return nil }
+    defer { self = DroppedLines() }
+    return "refreshd dropped \(lines) lines (\(bytes) bytes) of output here: an app may print \(OutputAllowance.rule)"
+  }
+}
+
 /// How much may still be written about one app: two token buckets, of lines and of bytes.
 ///
 /// The output of its tasks has one allowance, and the daemon's entries about it another (``EntryAllowances``).
@@ -19,10 +38,8 @@ struct OutputAllowance {
   private var bytes = Self.bytes
   private var updated: Int64?
   private var isOpen = true
-  /// The lines and bytes that were dropped since the last note.
-  private var dropped = (lines: 0, bytes: 0)
 
-  /// Whether a line may pass now, boot clock in microseconds; counts a refused line.
+  /// Whether a line may pass now, boot clock in microseconds.
   mutating func admits(_ count: Int, at now: Int64) -> Bool {
     refill(at: now)
     if isOpen, lines >= 1, bytes >= Double(count) {
@@ -31,9 +48,6 @@ struct OutputAllowance {
       return true
     }
     isOpen = false
-    dropped.lines += 1
-    // The line with its line break.
-    dropped.bytes += count + 1
     return false
   }
 
@@ -43,21 +57,7 @@ struct OutputAllowance {
   /// Whether the app has printed nothing for so long that it can be forgotten.
   mutating func isFull(at now: Int64) -> Bool {
     refill(at: now)
-    return lines == Self.lines && bytes == Self.bytes && dropped.lines == 0
-  }
-
-  /// The sentence about the lines that were dropped since the last sentence; nil without any.
-  mutating func claimNote() -> String? {
-    claimDropped().map { dropped in
-      "refreshd dropped \(dropped.lines) lines (\(dropped.bytes) bytes) of output here: an app may print \(Self.rule)"
-    }
-  }
-
-  /// The lines and bytes that were dropped since the last call; nil without any.
-  mutating func claimDropped() -> (lines: Int, bytes: Int)? {
-    guard dropped.lines > 0 else { return nil }
-    defer { dropped = (0, 0) }
-    return dropped
+    return lines == Self.lines && bytes == Self.bytes
   }
 
   /// The bound in words.

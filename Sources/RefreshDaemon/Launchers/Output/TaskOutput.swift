@@ -17,6 +17,8 @@ final class TaskOutput {
   private var lines = OutputLines()
   private let descriptor: Int32
   private let meter: OutputMeters.Meter
+  /// The lines of this task that the meter, which the tasks of an app share, did not admit.
+  private var dropped = DroppedLines()
   private var source: IOSource?
   private var resume: TimerSource?
   private let onFirst: () -> Void
@@ -60,7 +62,7 @@ final class TaskOutput {
       while left > 0, let count = read(), count > 0 { left -= count }
     }
     lines.finish(line: pass)
-    if let note = meter.allowance.claimNote() { onLine(note) }
+    if let note = dropped.claimNote() { onLine(note) }
   }
 
   private func pauseReading() {
@@ -80,8 +82,8 @@ final class TaskOutput {
   }
 
   private func pass(_ line: ArraySlice<UInt8>) {
-    guard meter.allowance.admits(line.count, at: EventLoop.bootMicroseconds()) else { return }
-    if let note = meter.allowance.claimNote() { onLine(note) }
+    guard meter.allowance.admits(line.count, at: EventLoop.bootMicroseconds()) else { return dropped.add(line.count) }
+    if let note = dropped.claimNote() { onLine(note) }
     onLine(String(decoding: line, as: UTF8.self))
   }
 }

@@ -23,11 +23,12 @@ enum Processes {
     return memory.isEmpty || memory.starts(with: Array("0 ".utf8))
   }
 
-  /// The children of these processes, their children and so on, without the processes themselves.
-  static func descendants(of processes: [pid_t]) -> Set<pid_t> {
+  /// The children of these processes, their children and so on, without the processes themselves; at least `most` of
+  /// them.
+  static func descendants(of processes: [pid_t], most: Int = .max) -> Set<pid_t> {
     var found: Set<pid_t> = []
     var next = processes
-    while let process = next.popLast() {
+    while found.count < most, let process = next.popLast() {
       for thread in SmallFiles.names(in: "/proc/\(process)/task") {
         let children = identifiers(in: SmallFiles.bytes(of: "/proc/\(process)/task/\(thread)/children"))
         next += children.filter { found.insert($0).inserted }
@@ -38,7 +39,7 @@ enum Processes {
 
   /// The process ids in a text that separates them by spaces or lines.
   static func identifiers(in text: [UInt8]) -> [pid_t] {
-    text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
-      .compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }
+    text.split { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      .map { $0.reduce(0) { $0 &* 10 &+ pid_t($1 - UInt8(ascii: "0")) } }
   }
 }
