@@ -52,7 +52,7 @@ let package = Package(
       swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "RefreshAPI", dependencies: ["JSON", "Varlink"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "HTTP", dependencies: ["CCurl", "CZlib"], swiftSettings: strict),
-    .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
+    .target(name: "Systemd", dependencies: ["Threads", "CSystemd"], swiftSettings: strict),
     .target(
       name: "RefreshDaemon",
       dependencies: [

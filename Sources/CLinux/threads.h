@@ -8,6 +8,9 @@ static inline pid_t linux_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
 static inline int linux_thread_exists(pid_t thread) { return syscall(SYS_tgkill, getpid(), thread, 0) == 0; }
 
+// Gives the calling thread a table of descriptors with all of them; returns -1 on failure.
+static inline int linux_keep_all(void) { return (int)syscall(SYS_close_range, ~0U >> 1, ~0U >> 1, CLOSE_RANGE_UNSHARE); }
+
 // Gives the calling thread a table of descriptors with one alone; returns -1 on failure, and then the table may be that
 // of all threads still.
 static inline int linux_keep_alone(int descriptor) {

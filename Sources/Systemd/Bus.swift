@@ -32,7 +32,9 @@ public final class Bus {
   /// The current state of the connection.
   public private(set) var state: State
 
-  let loop: EventLoop
+  /// The loop of the connection.
+  public let loop: EventLoop
+  private let takesDescriptors: Bool
   private(set) var connection: OpaquePointer?
   private var connectionSlot: OpaquePointer?
   private var subscriptions: [ObjectIdentifier: () -> (any BusSubscription)?] = [:]
@@ -44,8 +46,12 @@ public final class Bus {
   /// Connects to the bus at `address`.
   ///
   /// Throws when the loop has no room for a timer; a missing bus is no error.
-  public init(_ address: BusAddress, on loop: EventLoop) throws(SystemdError) {
+  ///
+  /// - Parameter takesDescriptors: whether messages may pass descriptors. The close of one may hang, so never take any
+  ///   from a bus of several users; ``DescriptorCalls`` does.
+  public init(_ address: BusAddress, on loop: EventLoop, takesDescriptors: Bool = false) throws(SystemdError) {
     self.address = address
+    self.takesDescriptors = takesDescriptors
     self.loop = loop
     state = .connecting
     retry = try loop.timer { [unowned self] in connect() }
@@ -78,7 +84,7 @@ public final class Bus {
     try check(sd_bus_set_address(bus, address.text), cannot: "use the bus address \(address.text)")
     for result in [
       sd_bus_set_bus_client(bus, 1), sd_bus_set_watch_bind(bus, 1), sd_bus_set_connected_signal(bus, 1),
-      sd_bus_set_close_on_exit(bus, 0),
+      sd_bus_set_close_on_exit(bus, 0), sd_bus_negotiate_fds(bus, takesDescriptors ? 1 : 0),
     ] {
       try check(result, cannot: "set up a bus connection")
     }

@@ -11,7 +11,9 @@ public final class BusSession {
   /// Connects to a bus; all waiting ends `microseconds` from now.
   ///
   /// Throws when there is no bus, or when it refuses the connection.
-  public init(_ address: BusAddress, patience microseconds: Int64 = Bus.patience) throws(SystemdError) {
+  public init(
+    _ address: BusAddress, patience microseconds: Int64 = Bus.patience, takesDescriptors: Bool = false
+  ) throws(SystemdError) {
     var bus: OpaquePointer?
     try check(sd_bus_new(&bus), cannot: "make a bus connection")
     guard let bus else { throw SystemdError(cannot: "make a bus connection", code: ENOMEM) }
@@ -19,6 +21,7 @@ public final class BusSession {
     end = EventLoop.bootMicroseconds() + microseconds
     try check(sd_bus_set_address(bus, address.text), cannot: "use the bus address \(address.text)")
     try check(sd_bus_set_bus_client(bus, 1), cannot: "set up a bus connection")
+    try check(sd_bus_negotiate_fds(bus, takesDescriptors ? 1 : 0), cannot: "set up a bus connection")
     try check(sd_bus_start(bus), cannot: "connect to the \(address.name)")
     // Without this, sd_bus_call(3) would wait without a limit for a bus that accepts no connection.
     while try check(sd_bus_is_ready(bus), cannot: "connect to the \(address.name)") == 0 {

@@ -31,12 +31,19 @@ public enum LastClose {
     if mustStart, DetachedThread.begin(work) != 0 { state.withLock { $0.isAtWork = false } }
   }
 
+  /// Calls `body`, which closes descriptors, while another thread has all descriptors of the process.
+  ///
+  /// That thread closes them for the last time. The caller waits for its begin only.
+  public static func whileHeld(_ body: () -> Void) {
+    if onEndingThread(with: nil, body) == nil { body() }
+  }
+
   private static func work() {
     var ending: [pid_t] = []
     while let descriptor = next() {
       while true {
         ending.removeAll { linux_thread_exists($0) == 0 }
-        if ending.count < threads, let thread = moveToEndingThread(descriptor) {
+        if ending.count < threads, let thread = onEndingThread(with: descriptor, { Glibc.close(descriptor) }) {
           ending.append(thread)
           break
         }
@@ -55,19 +62,21 @@ public enum LastClose {
     }
   }
 
-  /// Returns the id of the thread; nil if the machine can start none.
-  private static func moveToEndingThread(_ descriptor: Int32) -> pid_t? {
+  /// Calls `body` while a thread has a descriptor, or all of them; returns the id of the thread, which ends then.
+  ///
+  /// Returns nil if the machine can start no thread.
+  private static func onEndingThread(with descriptor: Int32?, _ body: () -> Void) -> pid_t? {
     let handover = Handover()
-    let code = DetachedThread.begin {
-      _ = linux_keep_alone(descriptor)
+    let code = DetachedThread.begin(stackBytes: 64 * 1024) {
+      // A kernel or a filter of system calls that refuses leaves the thread without; then `body` may hang.
+      _ = descriptor.map(linux_keep_alone) ?? linux_keep_all()
       handover.thread = linux_thread_id()
       sem_post(handover.taken)
       sem_wait(handover.closed)
     }
     guard code == 0 else { return nil }
     sem_wait(handover.taken)
-    // A thread without a table of its own has closed nothing yet; this close may hang then.
-    Glibc.close(descriptor)
+    body()
     sem_post(handover.closed)
     return handover.thread
   }
@@ -76,7 +85,7 @@ public enum LastClose {
   private final class Handover: @unchecked Sendable {
     // @unchecked: `taken` orders the uses of `thread`.
 
-    /// Posted when the ending thread has the descriptor.
+    /// Posted when the ending thread has what it is to hold.
     let taken = UnsafeMutablePointer<sem_t>.allocate(capacity: 2)
     /// Posted when nobody else has it.
     var closed: UnsafeMutablePointer<sem_t> { taken + 1 }

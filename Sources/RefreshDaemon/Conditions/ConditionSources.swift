@@ -110,7 +110,7 @@ package final class ConditionSources {
       sleep = SleepSignals(on: bus)
       sleep?.onSleep = { [unowned self] in onSleep($0) }
       sleep?.onShutdown = { [unowned self] in onShutdown($0) }
-      lock = SleepLock(on: bus)
+      lock = try SleepLock(on: bus)
     }
     let context = TrackerContext(bus: bus, loop: loop, settings: settings)
     for need in ConditionNeed.allCases {

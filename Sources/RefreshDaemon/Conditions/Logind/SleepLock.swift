@@ -7,7 +7,7 @@ import Systemd
 final class SleepLock {
   private enum State {
     case released
-    case asked(BusCall)
+    case asked
     case held(BusDescriptor)
   }
 
@@ -17,6 +17,9 @@ final class SleepLock {
   private static let usualDelay: Int64 = 5_000_000
 
   private let bus: Bus
+  private let calls: DescriptorCalls
+  /// Counts the requests; the answer to an earlier one is dropped, and its lock with it.
+  private var requests = 0
   private var watch: BusWatch?
   private var isWanted = false
   private var state = State.released
@@ -24,8 +27,9 @@ final class SleepLock {
   /// How long logind waits for locks, in microseconds.
   private(set) var delay = SleepLock.usualDelay
 
-  init(on bus: Bus) {
+  init(on bus: Bus) throws(SystemdError) {
     self.bus = bus
+    calls = try DescriptorCalls(bus.address, on: bus.loop)
     // The caller may want the lock before the bus is there, or while it is away.
     watch = bus.watch { [unowned self] state in
       if state == .connected, isWanted, case .released = self.state { acquire() }
@@ -46,17 +50,17 @@ final class SleepLock {
     guard bus.state == .connected else { return }
     var method = Logind.call("Inhibit")
     method.arguments = ["sleep", "refreshd", "Apps are being refreshed", "delay"].map { .string($0) }
-    var isAnswered = false
-    let call = bus.call(method) { [unowned self] answer in
-      isAnswered = true
+    requests += 1
+    let request = requests
+    state = .asked
+    calls.call(method, timeout: Bus.patience) { [unowned self] answer in
+      guard case .asked = state, request == requests else { return }
       guard case .success(let values) = answer, case .descriptor(let lock)? = values.first else {
         state = .released
         return
       }
       state = .held(lock)
     }
-    // A call that cannot be sent has failed by now.
-    if !isAnswered { state = .asked(call) }
     askDelay()
   }
 

@@ -9,7 +9,7 @@ final class CallQueue {
   private static let bound = 32
 
   /// Sends the call and returns it; nil if there is nothing to call any more.
-  typealias Send = (_ reply: @escaping (BusCall.Answer) -> Void) -> BusCall?
+  typealias Send = (_ reply: @escaping (BusCall.Answer) -> Void) -> AnyObject?
 
   /// A call that waits for its turn or its reply; releasing it drops the call or ignores the reply.
   final class QueuedCall {
@@ -24,7 +24,7 @@ final class CallQueue {
 
   private var waiting: [() -> QueuedCall?] = []
   /// Kept until the reply comes, also for a released request, because the bus counts those calls as well.
-  private var inFlight: [Int: BusCall] = [:]
+  private var inFlight: [Int: AnyObject] = [:]
   private var count = 0
 
   /// Adds a call and sends it at once if fewer than the limit are in flight.

@@ -109,7 +109,7 @@ extension SystemdLauncher {
   }
 
   /// Takes a reference to a task's unit, once on each connection, because each reference must be dropped again.
-  private func reference(_ task: SystemdTask) {
+  func reference(_ task: SystemdTask) {
     guard !task.isReferenced else { return }
     task.isReferenced = true
     bus.send(ServiceManager.ref(task.unit))

@@ -16,6 +16,8 @@ final class SystemdLauncher: Launcher {
 
   let loop: EventLoop
   let bus: Bus
+  /// The calls that start units and pass their streams; nil where the bus, a user's own, takes descriptors.
+  let starts: DescriptorCalls?
   let setup: Setup
   let fingerprints: FingerprintReader
   let meters = OutputMeters()
@@ -63,7 +65,8 @@ final class SystemdLauncher: Launcher {
     self.loop = loop
     self.absence = absence
     self.setup = setup
-    bus = try Bus(setup.bus, on: loop)
+    bus = try Bus(setup.bus, on: loop, takesDescriptors: setup.isUserManager)
+    starts = setup.isUserManager ? nil : try DescriptorCalls(setup.bus, on: loop)
     fingerprints = try FingerprintReader(on: loop)
     failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
     restarts = bus.listen(to: .ownerChanged(of: ServiceManager.name)) { [unowned self] values in

@@ -23,8 +23,10 @@ extension SystemdLauncher {
       guard case .starting = task.state else { return }
       switch answer {
       case .success:
-        task.isReferenced = true
         task.state = .running
+        reference(task)
+        // The unit may not have been there when it was sent, on another connection.
+        if let signal = task.sentSignal { send(signal, to: task) }
       case .failure(let error): startFailed(task, error)
       }
     }
@@ -33,7 +35,7 @@ extension SystemdLauncher {
   /// Prepares the files and streams of a task, and asks the manager to start its unit.
   private func callStart(
     of task: SystemdTask, _ launch: TaskLaunch, reply: @escaping (BusCall.Answer) -> Void
-  ) -> BusCall? {
+  ) -> AnyObject? {
     do throws(StartError) {
       do throws(SystemCallError) {
         try task.file.write(launch.environment, before: task.changedPath?.before?.fingerprint)
@@ -41,22 +43,44 @@ extension SystemdLauncher {
         throw StartError(sentence: "cannot start \(task.program): \(error)")
       }
       let pipe = try TaskStreams.lastingOutput(at: task.file.output, for: task.program)
-      defer { close(pipe.writer) }
-      try listen(to: pipe.reader, of: task)
-      keepOutput(pipe.reader, of: task)
-      let input = try launch.input.map { (bytes) throws(StartError) in
-        try TaskStreams.input(bytes, for: task.program)
+      var passed = [pipe.writer]
+      do throws(StartError) {
+        try listen(to: pipe.reader, of: task)
+        keepOutput(pipe.reader, of: task)
+        let input = try launch.input.map { (bytes) throws(StartError) in
+          try TaskStreams.input(bytes, for: task.program)
+        }
+        if let input { passed.append(input) }
+        let start = ServiceManager.start(
+          task.unit, properties(of: task, launch, output: pipe.writer, input: input))
+        task.known = UnitState()
+        task.state = .starting
+        weigh()
+        return call(start, passing: passed, reply: reply)
+      } catch {
+        for descriptor in passed { close(descriptor) }
+        throw error
       }
-      defer { if let input { close(input) } }
-      let properties = properties(of: task, launch, output: pipe.writer, input: input)
-      task.known = UnitState()
-      task.state = .starting
-      weigh()
-      return bus.call(ServiceManager.start(task.unit, properties), timeout: Self.patience, handler: reply)
     } catch {
       fail(task, error.sentence)
       return nil
     }
+  }
+
+  /// Starts a unit, and closes the descriptors that it gets; the result keeps the call alive.
+  private func call(
+    _ start: BusMethod, passing descriptors: [Int32], reply: @escaping (BusCall.Answer) -> Void
+  ) -> AnyObject {
+    let close = { for descriptor in descriptors { Glibc.close(descriptor) } }
+    guard let starts else {
+      defer { close() }
+      return bus.call(start, timeout: Self.patience, handler: reply)
+    }
+    starts.call(start, timeout: Self.patience) { answer in
+      close()
+      reply(answer)
+    }
+    return starts
   }
 
   /// Reads the output of a task.
@@ -113,8 +137,6 @@ extension SystemdLauncher {
       UnitProperty("Slice", .string(UnitNames.slice(of: launch.app))),
       // At shutdown the daemon stops first: it terminates its tasks and saves why they ended.
       UnitProperty("Before", .strings(["refreshd.service"])),
-      // The manager sends changes of the unit and keeps it in memory while our connection lasts.
-      UnitProperty("AddRef", .boolean(true)),
       UnitProperty("Type", .string("exec")),
       UnitProperty("RemainAfterExit", .boolean(true)),
       // Programs expect that SIGPIPE ends them.
