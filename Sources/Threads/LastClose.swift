@@ -33,7 +33,7 @@ public enum LastClose {
 
   /// Calls `body`, which closes descriptors, while another thread has all descriptors of the process.
   ///
-  /// That thread closes them for the last time. The caller waits for its begin only.
+  /// The thread closes them for the last time. The caller waits for its begin only.
   public static func whileHeld(_ body: () -> Void) {
     if onEndingThread(with: nil, body) == nil { body() }
   }
