@@ -32,6 +32,15 @@ struct SecretWarnings {
     let peers = [
       ("source", replication.source), ("target", replication.target), ("server", replication.server),
     ]
+    // refreshd checks the server's own certificate.
+    let unchecked = peers.dropLast().first { !$1.url.isPlain && !$1.url.isOfThisMachine }
+    if let (key, peer) = unchecked {
+      warn(
+        key, in: file,
+        "cannot tell that CouchDB checks the certificate of \(peer.url.host), and by default it does not: anyone on the way "
+          + "could read and change the documents and the login",
+        remedy: "set verify_ssl_certificates = true and ssl_trusted_certificates_file in [replicator] of CouchDB")
+    }
     let isSecret = peers.contains { $1.credentialFile != nil || $1.headersFile != nil }
     var seen: Set<String> = []
     for (key, peer) in peers {

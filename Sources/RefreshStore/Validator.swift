@@ -1,10 +1,11 @@
 import RefreshEngine
 
-/// The validator of a URL that an app fetches, with which the server sends only changed content.
+/// The validator of a URL that an app fetches, with which the server sends only changed content; or the last session of a
+/// replication.
 public struct Validator: Hashable, Sendable {
   /// The URL that sent the content, after redirects; nil if a release before schema 12 saved the rest.
   public var finalURL: String?
-  /// The `ETag` of the content, as the server wrote it.
+  /// The `ETag` of the content, as the server wrote it; or the session of the replication that was counted last.
   public var etag: String?
   /// The `Last-Modified` of the content, as the server wrote it.
   public var lastModified: String?

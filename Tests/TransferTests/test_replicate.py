@@ -4,7 +4,7 @@ The tests with the fixture `couch` also pass with a real CouchDB: set REFRESHD_C
 """
 
 import json
-import time
+import threading
 
 import pytest
 
@@ -137,6 +137,18 @@ def test_a_selector_chooses_documents(replicating, couch):
     assert couch.ids(target) == {"note"}
 
 
+def test_documents_that_came_without_a_word_count_in_the_next_run(replicating, couch):
+    source, target = couch.database(), couch.database()
+    couch.write(source, milk={})
+    replicating.start(replicating.task(source, target, couch.credentials))
+    assert replicating.run() == ("new_data", "1 document written")
+    couch.write(source, bread={}, tea={})
+    # As if refreshd had gone down in the middle: CouchDB goes on by itself.
+    couch.replicate_as_another(source, target)
+    assert replicating.run() == ("new_data", "2 documents written")
+    assert replicating.run() == ("no_data", "no changes")
+
+
 def test_a_wrong_password_fails_without_a_retry(replicating, couch):
     source, target = couch.database(), couch.database()
     couch.write(source, milk={})
@@ -149,6 +161,38 @@ def test_a_wrong_password_fails_without_a_retry(replicating, couch):
     outcome, said = replicating.run()
     assert outcome == "failed" and "unauthorized" in said and "see the credential files" in said
     assert replicating.due() is None
+
+
+def test_a_selector_that_couchdb_does_not_know_fails_without_a_retry(replicating, couch):
+    source, target = couch.database(), couch.database()
+    couch.write(source, milk={})
+    replicating.start(replicating.task(source, target, couch.credentials, selector={"n": {"$foo": 1}}))
+    outcome, said = replicating.run()
+    assert outcome == "failed" and "invalid_operator" in said and "correct the selector" in said
+    assert replicating.due() is None
+
+
+def test_a_remote_where_nobody_listens_is_tried_again(replicating, couch):
+    replicating.start(
+        replicating.task("http://127.0.0.1:1/notes", couch.database(), couch.credentials, server=couch.url)
+    )
+    outcome, said = replicating.run()
+    assert outcome == "failed" and "econnrefused" in said and "credential" not in said
+    assert replicating.due() == "retry"
+
+
+def test_a_job_that_another_cancels_is_started_again(replicating, couch):
+    source, target = couch.database(), couch.database()
+    couch.write(source, milk={}, bread={})
+    replicating.start(replicating.task(source, target, couch.credentials))
+    couch.hold()
+    run = replicating.daemon.run()
+    # CouchDB never answers the request whose job is cancelled. A real one may have finished already.
+    couchdb.await_that(lambda: couch.jobs_of(target) or couch.ids(target))
+    couch.replicate_as_another(source, target, cancel=True)
+    couch.release()
+    assert finished(run)["outcome"] == "new_data"
+    assert couch.ids(target) == {"milk", "bread"}
 
 
 def test_logins_go_as_objects_and_are_shown_nowhere(replicating, stand_in, scratch):
@@ -226,7 +270,7 @@ def test_nobody_listens(replicating):
 def test_a_server_that_says_nothing_is_left_before_the_deadline(replicating, stand_in):
     source, target = stand_in.database(), stand_in.database()
     stand_in.is_silent("/_replicate")
-    stand_in.is_silent("/_active_tasks")
+    stand_in.is_silent("/_scheduler/jobs")
     replicating.start(replicating.task(source, target, stand_in.credentials))
     outcome, said = replicating.run()
     assert outcome == "failed" and "nothing came from 127.0.0.1" in said
@@ -235,27 +279,36 @@ def test_a_server_that_says_nothing_is_left_before_the_deadline(replicating, sta
 
 def test_the_progress_is_told_to_those_who_watch(replicating, stand_in):
     source, target = stand_in.database(), stand_in.database()
+    stand_in.write(source, before={})
+    replicating.start(replicating.task(source, target, stand_in.credentials))
+    assert replicating.run() == ("new_data", "1 document written")
     stand_in.write(source, **{f"d{number}": {} for number in range(5)})
     stand_in.stop_after = 2
-    replicating.start(replicating.task(source, target, stand_in.credentials))
     watch = replicating.daemon.client.stream("Manager.Watch")
     run = replicating.daemon.run()
-    event = next(answer["event"] for answer in watch if answer["event"]["kind"] == "progress")
-    assert (event["app"], event["task"], event["text"]) == (TODO, "pull", "2 documents written, 3 changes to come")
+    events = (answer["event"] for answer in watch if answer["event"]["kind"] == "progress")
+    event = next(events)
+    assert (event["app"], event["task"], event["text"]) == (TODO, "pull", "2 documents written")
     assert event["id"] == run.first["event"]["id"]
+    [job] = stand_in.jobs.values()
+    job.info["changes_pending"] = 3
+    assert next(events)["text"] == "2 documents written, about 3 changes to come"
+    # CouchDB counts the changes to come every 30 s only.
+    job.info.update(docs_written=4, revisions_checked=4)
+    assert next(events)["text"] == "3 documents written, about 2 changes to come"
     stand_in.let_go()
     assert finished(run)["outcome"] == "new_data"
 
 
 @pytest.mark.parametrize("trouble", ["too long", "hangs up"])
-def test_a_list_of_tasks_that_nobody_can_read_ends_nothing(replicating, stand_in, trouble):
+def test_a_list_of_jobs_that_nobody_can_read_ends_nothing(replicating, stand_in, trouble):
     source, target = stand_in.database(), stand_in.database()
     stand_in.write(source, milk={}, bread={})
     stand_in.stop_after = 1
     if trouble == "too long":
-        stand_in.answers("/_active_tasks", 200, b"[" + b" " * (2 << 20) + b"]")
+        stand_in.answers("/_scheduler/jobs", 200, b"[" + b" " * (2 << 20) + b"]")
     else:
-        stand_in.hangs_up("/_active_tasks")
+        stand_in.hangs_up("/_scheduler/jobs")
     replicating.start(replicating.task(source, target, stand_in.credentials))
     run = replicating.daemon.run()
     for _ in range(2):
@@ -264,16 +317,88 @@ def test_a_list_of_tasks_that_nobody_can_read_ends_nothing(replicating, stand_in
     assert finished(run)["tasks"][0]["message"] == "2 documents written"
 
 
-def test_at_the_deadline_it_is_cancelled_and_goes_on_from_the_checkpoint(replicating, stand_in):
+def test_a_job_that_another_cancels_again_and_again_is_retried_later(replicating, stand_in):
     source, target = stand_in.database(), stand_in.database()
-    stand_in.write(source, **{f"d{number}": {} for number in range(5)})
-    stand_in.stop_after = 2
+    stand_in.write(source, milk={}, bread={})
+    replicating.start(replicating.task(source, target, stand_in.credentials))
+    stand_in.hold()
+    run = replicating.daemon.run()
+    for _ in range(2):
+        couchdb.await_that(lambda: stand_in.jobs)
+        # The worker sees the job in the list, and then by its name.
+        stand_in.looks = threading.Semaphore(0)
+        for _ in range(2):
+            assert stand_in.looks.acquire(timeout=couchdb.BOUND)
+        assert stand_in.replicate_as_another(source, target, cancel=True)
+    [task] = finished(run)["tasks"]
+    assert (task["outcome"], replicating.due()) == ("failed", "retry")
+    assert task["message"] == f"another request has cancelled the replication in {stand_in.host}, twice"
+
+
+CUT = "2 documents written when it was cancelled; the next refresh goes on from the checkpoint"
+
+
+@pytest.fixture
+def cut(replicating, stand_in):
+    """Runs a replication of five documents to its deadline, with two of them written; returns the message."""
+
+    def run_to_deadline(source, target, before_the_end=lambda: None):
+        server = couchdb.StandIn.all[source.split("/")[2]]
+        server.write(source, **{f"d{number}": {} for number in range(5)})
+        stand_in.stop_after = 2
+        replicating.start(
+            replicating.task(source, target, stand_in.credentials, server=stand_in.url), deadline="4s"
+        )
+        run = replicating.daemon.run()
+        couchdb.await_that(lambda: len(stand_in.ids(target)) == 2)
+        before_the_end()
+        refresh = finished(run)
+        assert refresh["stop_reason"] == "deadline"
+        return refresh["tasks"][0]["message"]
+
+    return run_to_deadline
+
+
+def test_at_the_deadline_it_is_cancelled_and_the_next_run_counts_all(replicating, stand_in, cut):
+    source, target = stand_in.database(), stand_in.database()
+    assert cut(source, target) == CUT
+    assert len(stand_in.ids(target)) == 2 and not stand_in.jobs
+    assert replicating.run() == ("new_data", "5 documents written")
+    assert replicating.run() == ("no_data", "no changes")
+
+
+def test_a_cancel_that_takes_long_is_said_and_the_next_run_outlives_it(replicating, stand_in, cut):
+    source, target = stand_in.database(), stand_in.database()
+    said = cut(source, target, stand_in.ends.clear)
+    assert "2 documents written; " in said and "was asked to cancel and is still at it" in said
+    # The job that ends is still in CouchDB's list, so this request joins it, and CouchDB does not answer.
+    run = replicating.daemon.run()
+    couchdb.await_that(lambda: len(stand_in.of("/_replicate")) == 3)
+    stand_in.ends.set()
+    assert finished(run)["tasks"][0]["message"] == "5 documents written"
+
+
+def test_a_remote_that_freezes_is_not_cancelled_because_that_blocks_couchdb(replicating, stand_in, cut):
+    remote = couchdb.StandIn()
+    try:
+        source, target = remote.database(), stand_in.database()
+        said = cut(source, target, remote.is_awake.clear)
+        assert f"{remote.host} does not answer, so {stand_in.host} goes on until it gives up" in said
+        here, there = stand_in.database(), stand_in.database()
+        stand_in.write(here, milk={})
+        assert stand_in.replicate_as_another(here, there)["ok"]
+        remote.is_awake.set()
+        stand_in.let_go()
+        assert replicating.run() == ("new_data", "5 documents written")
+    finally:
+        remote.close()
+
+
+def test_a_replicator_that_is_busy_with_others_is_said(replicating, stand_in):
+    source, target = stand_in.database(), stand_in.database()
+    stand_in.write(source, milk={})
     replicating.start(replicating.task(source, target, stand_in.credentials), deadline="4s")
-    refresh = replicating.daemon.refresh()
+    with stand_in.scheduler:
+        refresh = replicating.daemon.refresh()
     assert refresh["stop_reason"] == "deadline"
-    assert stand_in.has_stopped.is_set() and len(stand_in.ids(target)) == 2
-    [message] = [task["message"] for task in refresh["tasks"]]
-    assert message == (
-        "2 documents written, 3 changes to come when it was cancelled; the next refresh goes on from the checkpoint"
-    )
-    assert replicating.run() == ("new_data", "3 documents written")
+    assert refresh["tasks"][0]["message"] == f"{stand_in.host} did not begin: its replicator is busy with others"

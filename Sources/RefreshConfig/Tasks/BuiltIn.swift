@@ -56,7 +56,7 @@ public final class BuiltIn: Hashable, Sendable {
       return switch work {
       case .fetch(let file, let mostBytes): try file.order(mostBytes: mostBytes, remembered).jsonBytes()
       case .download(let file, let task): try task.request(for: file).jsonBytes()
-      case .replicate(let replication): try replication.order.jsonBytes()
+      case .replicate(let replication): try replication.order(reported: remembered?.etag).jsonBytes()
       case .unit(let unit): try unit.order(policy).jsonBytes()
       case .activate(let app): try Wire.ActivationOrder(app: app.name).jsonBytes()
       }
@@ -94,6 +94,9 @@ extension Command {
 
   /// The replication that the command requests from CouchDB (`replicate`); nil for any other command.
   public var replication: Replication? { if case .replicate(let task) = builtIn?.work { task } else { nil } }
+
+  /// The name under which the store keeps what the command must know the next time; nil for nothing to know.
+  public var rememberedName: String? { fetch?.url ?? replication?.pair }
 
   /// The app that the command activates on the session bus (`activate`); nil for any other command.
   public var activation: ActivatedApp? { if case .activate(let app) = builtIn?.work { app } else { nil } }

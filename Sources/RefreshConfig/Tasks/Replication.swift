@@ -29,10 +29,14 @@ public struct Replication: Hashable, Sendable {
   /// The documents to replicate, as a selector of Mango in JSON; nil for all.
   public var selector: String?
 
-  /// The order for the worker.
-  var order: Wire.ReplicationOrder {
+  /// The name under which the store keeps the session that was reported last.
+  var pair: String { [source.url.text, target.url.text, selector].compactMap(\.self).joined(separator: " ") }
+
+  /// The order for the worker, with the session that was reported last.
+  func order(reported: String?) -> Wire.ReplicationOrder {
     Wire.ReplicationOrder(
-      server: server.peer, source: source.peer, target: target.peer, createTarget: createsTarget, selector: selector)
+      server: server.peer, source: source.peer, target: target.peer, createTarget: createsTarget, selector: selector,
+      pair: pair, reported: reported)
   }
 }
 

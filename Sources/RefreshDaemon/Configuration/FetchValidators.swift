@@ -3,7 +3,8 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-/// The validators of the URLs that apps have fetched, such as ETags, for the next fetches.
+/// The validators of the URLs that apps have fetched, such as ETags, and the last sessions of replications, for the next
+/// runs.
 final class FetchValidators: SavedPart {
   private var remembered: [AppID: [String: Validator]]
   /// The validators to save; nil for a URL to forget.
@@ -25,7 +26,7 @@ final class FetchValidators: SavedPart {
   func forgetAll(except configuration: ConfigurationInForce) {
     // The URLs of a held app are unknown; their validators wait for its return.
     for (app, urls) in remembered where configuration[app]?.policy.unusable == nil {
-      let named = Set(configuration[app]?.commands.compactMap(\.fetch?.url) ?? [])
+      let named = Set(configuration[app]?.commands.compactMap(\.rememberedName) ?? [])
       for url in urls.keys where !named.contains(url) { remember(nil, of: app, url) }
     }
   }
@@ -42,7 +43,7 @@ final class FetchValidators: SavedPart {
   /// The order that a task of a built-in kind reads on standard input; nil for any other task.
   func order(of command: Command, _ policy: TaskPolicy, _ app: AppID) -> [UInt8]? {
     command.builtIn.map {
-      let validator = command.fetch.flatMap { remembered[app]?[$0.url] }
+      let validator = command.rememberedName.flatMap { remembered[app]?[$0] }
       return $0.order(policy, remembered: validator.map(Wire.FetchOrder.Remembered.init))
     }
   }

@@ -4,13 +4,13 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Keeps the validators of the URL that the token's task fetches, and answers when they are stored.
+  /// Keeps what the token's task must know the next time it fetches or replicates, and answers when they are stored.
   func remember(_ call: Call<WorkerInterface.Remember.Parameters>) {
     let asked = call.parameters
     guard let (key, running) = runner.refreshes.task(of: asked.token, calledBy: call.peer),
-      let fetch = running.app.commands[key.task].fetch
+      let name = running.app.commands[key.task].rememberedName
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
-    guard asked.url == fetch.url else { return call.fail(InvalidParameter(parameter: "url")) }
+    guard asked.url == name else { return call.fail(InvalidParameter(parameter: "url")) }
     for (name, text) in [("etag", asked.etag), ("last_modified", asked.lastModified), ("digest", asked.digest)] {
       if let text, text.utf8.count > ReportBounds.longestValidator || text.utf8.contains(where: { $0 < 0x20 }) {
         return call.fail(InvalidParameter(parameter: name))

@@ -10,21 +10,26 @@ struct ReplicationAnswer {
   /// The status is not enough: an error of one of the databases may come as 500.
   private static let lasting: Set<String> = [
     "unauthorized", "forbidden", "not_found", "db_not_found", "bad_request", "illegal_database_name",
-    "local_endpoints_not_supported", "invalid_selector",
+    "local_endpoints_not_supported",
+  ]
+  /// The reasons of `replication_auth_error` that mean a refused login; a server that is away has others.
+  private static let refusedLogins = [
+    "session_request_unauthorized", "session_requires_valid_user", "session_request_forbidden",
   ]
   /// Another client has made the target meanwhile; the next try finds it.
   private static let passing: Set<String> = ["file_exists", "db_exists"]
   /// The longest server text that a message repeats.
-  private static let longestWords = 110
+  private static let longestWords = 130
 
   let head: ResponseHead
   /// The JSON of the body; nil if it is none.
   let value: JSONValue?
   let host: String
+  let order: Wire.ReplicationOrder
 
-  init(_ head: ResponseHead, body: [UInt8], host: String) {
-    (self.head, self.host) = (head, host)
-    do throws(JSONError) { value = try JSONValue(jsonText: body) } catch { value = nil }
+  init(_ head: ResponseHead, body: [UInt8], host: String, to order: Wire.ReplicationOrder) {
+    (self.head, self.host, self.order) = (head, host, order)
+    value = JSONValue.lenient(body)
   }
 
   /// The result at an instant of the wall clock, in seconds.
@@ -43,27 +48,31 @@ struct ReplicationAnswer {
         "cannot take the answer of \(host): it is no JSON", remedy: "see that server is the URL of a CouchDB",
         isTemporary: true)
     }
-    if value["no_changes"] == .flag(true) { return TaskResult(.noData, "no changes") }
-    guard case .text(let session)? = value["session_id"], case .list(let history)? = value["history"],
-      let run = history.first(where: { $0["session_id"] == .text(session) })
-    else {
-      return value["ok"] == .text("stopped")
-        ? failure("another has cancelled the replication in \(host)", isTemporary: true)
-        : failure("cannot find the result of the replication in the answer of \(host)", isTemporary: true)
+    let isUnchanged = value["no_changes"] == .flag(true)
+    let history = ReplicationHistory(value)
+    guard let latest = history.sessions.first ?? (isUnchanged ? ReplicationHistory.beginning : nil) else {
+      return failure("cannot find the result of the replication in the answer of \(host)", isTemporary: true)
     }
-    let (written, refused) = (run.count("docs_written"), run.count("doc_write_failures"))
+    // Also the documents of a replication whose end nobody saw count, because its session is newer than the reported one.
+    let base =
+      history.session(order.reported)
+      ?? (isUnchanged ? latest : history.sessions.dropFirst().first ?? ReplicationHistory.beginning)
+    let (written, refused) = (latest.written - base.written, latest.refused - base.refused)
     let message = [
       written > 0 ? "\(documents(written)) written" : nil,
       refused > 0 ? "\(documents(refused)) refused by the target" : nil,
     ].compactMap(\.self).joined(separator: ", ")
-    return TaskResult(written > 0 ? .newData : .noData, message.isEmpty ? "nothing to write" : message)
+    let isReported = latest.id == order.reported
+    return TaskResult(
+      written > 0 ? .newData : .noData, message.isEmpty ? isUnchanged ? "no changes" : "nothing to write" : message,
+      remembered: isReported ? nil : .init(url: nil, etag: latest.id, lastModified: nil, digest: nil))
   }
 
   /// The failure of a status that is an error.
   private func refusal(at now: Int64) -> TaskResult {
     let error = value?["error"]?.words
     let isPassing = error.map(Self.passing.contains) ?? false
-    let isLasting = error.map(Self.lasting.contains) ?? false
+    let isLasting = error.map(Self.lasting.contains) ?? false || isOfLogin || isOfSelector
     let mayPass =
       switch head.status {
       case 408, 425, 429, 500...599: !isLasting
@@ -77,14 +86,26 @@ struct ReplicationAnswer {
 
   private func words(_ error: String?) -> String {
     guard let error else { return "HTTP status \(head.status), without a word of CouchDB" }
-    let reason = value?["reason"]?.words.map { ": \($0)" } ?? ""
+    let reason = reason.isEmpty ? "" : ": \(reason)"
     return "\(head.status) " + (error + reason).prefix(Self.longestWords)
   }
+
+  /// The reason in one line, because CouchDB breaks and indents the terms of Erlang.
+  private var reason: String {
+    (value?["reason"]?.words ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  private var isOfLogin: Bool { Self.refusedLogins.contains { reason.hasPrefix("{\($0),") } }
+
+  private var isOfSelector: Bool { reason.hasPrefix("{mango_error,") }
 
   private func remedy(_ error: String?) -> String? {
     switch (head.status, error) {
     case (401, _), (403, _), (_, "unauthorized"), (_, "forbidden"): "see the credential files"
-    case (_, "db_not_found"), (404, .some): "see both URLs, or write create_target = true"
+    case _ where isOfLogin: "see the credential files"
+    case _ where isOfSelector: "correct the selector"
+    case (_, "db_not_found"), (404, .some):
+      order.createTarget ? "see both URLs" : "see both URLs, or write create_target = true"
     case (404, nil): "see that server is the URL of a CouchDB"
     default: nil
     }
@@ -101,6 +122,11 @@ struct ReplicationAnswer {
 func documents(_ count: Int64) -> String { count == 1 ? "1 document" : "\(count) documents" }
 
 extension JSONValue {
+  /// The value of a JSON text; nil if it is none.
+  static func lenient(_ text: [UInt8]) -> JSONValue? {
+    do throws(JSONError) { return try JSONValue(jsonText: text) } catch { return nil }
+  }
+
   /// The member as a count; 0 for none.
   func count(_ name: String) -> Int64 {
     if case .number(let digits)? = self[name] { max(0, Int64(digits) ?? 0) } else { 0 }

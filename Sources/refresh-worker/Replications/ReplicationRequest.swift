@@ -13,6 +13,12 @@ struct ReplicationRequest {
   let headers: [String]
   /// The body that starts the replication.
   let start: JSONValue
+  /// The database on the server, whose checkpoints are read; the target if neither or both are on it.
+  let near: Wire.ReplicationPeer
+  /// The header fields of a request to that database.
+  let nearHeaders: [String]
+  /// The databases on other servers.
+  let far: [Wire.ReplicationPeer]
   /// The body that ends it; CouchDB finds the replication by the other members, which are the same.
   let cancel: JSONValue
 
@@ -20,6 +26,10 @@ struct ReplicationRequest {
   init(_ order: Wire.ReplicationOrder) throws(ExchangeFailure) {
     server = order.server.url
     headers = try Self.headers(of: order.server)
+    let root = "\(server)/"
+    far = [order.source, order.target].filter { !$0.url.hasPrefix(root) }
+    near = order.source.url.hasPrefix(root) && !order.target.url.hasPrefix(root) ? order.source : order.target
+    nearHeaders = try Self.headers(of: near)
     var members: [JSONValue.Member] = [
       .init(name: "source", value: try Self.endpoint(order.source)),
       .init(name: "target", value: try Self.endpoint(order.target)),

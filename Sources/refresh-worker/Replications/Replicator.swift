@@ -4,27 +4,30 @@ import RefreshAPI
 
 /// Makes a CouchDB server replicate once, and waits for the end.
 ///
-/// CouchDB answers when it has finished, which may take hours. Meanwhile the worker asks for the list of tasks, for the
-/// progress and to detect a server that is gone.
+/// CouchDB answers when it has finished, which may take hours. Meanwhile the worker looks at the job, for the progress and
+/// to detect a server or a job that is gone.
 final class Replicator {
-  /// The longest silence of the server before it counts as gone.
-  private static let silence = Duration.seconds(10)
-  /// The time from the last answer, or from the start, to the next request for the list of tasks.
-  private static let interval = Duration.seconds(2)
+  /// An event before the end.
+  enum News {
+    case progress(String)
+    /// Documents count from this session on, because none was reported before.
+    case began(after: ReplicationHistory.Session)
+  }
+
   /// The longest replication; the deadline of the refresh comes first.
   private static let answerTime = Duration.seconds(7 * 24 * 3600)
-  /// The time that the server has to cancel, within the grace of the refresh.
-  private static let cancelTime = Duration.seconds(3)
+  /// The time that the far servers have to show that they are there, within the grace of the refresh.
+  private static let probeTime = Duration.seconds(2)
+  /// The time that a cancel is waited for, within the rest of the grace.
+  private static let cancelTime = Duration.seconds(2)
 
   private let order: Wire.ReplicationOrder
   private let request: ReplicationRequest
   private let loop: ExchangeLoop
-  private let replication: CouchCall
-  /// The request for the list of tasks, while one runs.
-  private var look: CouchCall?
-  private var nextLook = ContinuousClock.now + interval
-  /// The progress that was reported last.
-  private var progress: String?
+  private let watch: ReplicationWatch
+  private var replication: CouchCall
+  /// Whether the job has gone once already.
+  private var isSecondTry = false
 
   /// Reads the files that the order names; sends nothing yet.
   init(_ order: Wire.ReplicationOrder) throws(TaskFailure) {
@@ -35,80 +38,105 @@ final class Replicator {
     } catch {
       throw TaskFailure(error)
     }
-    replication = CouchCall(
-      url: "\(request.server)/_replicate", headers: request.headers, posting: request.start, silence: Self.silence,
-      answerTime: Self.answerTime)
+    watch = ReplicationWatch(order, request, on: loop)
+    replication = Self.call(for: request)
   }
 
+  private static func call(for request: ReplicationRequest) -> CouchCall {
+    CouchCall(
+      url: "\(request.server)/_replicate", headers: request.headers, posting: request.start,
+      silence: ReplicationWatch.silence, answerTime: answerTime)
+  }
+
+  private var host: String { replication.exchange.host }
+
   /// Replicates; returns nil if the descriptor `terminated` became readable before the end, when it is cancelled.
-  ///
-  /// - Parameter tell: called with the progress in words, each time it has changed.
-  func run(until terminated: Int32, tell: (String) -> Void) throws(TaskFailure) -> TaskResult? {
+  func run(until terminated: Int32, tell: (News) -> Void) throws(TaskFailure) -> TaskResult? {
     do throws(ExchangeFailure) {
       try loop.start(replication.exchange)
       while true {
-        let readable = loop.turn(watching: [terminated], timeout: look == nil ? untilLook : nil)
+        let readable = loop.turn(watching: [terminated], timeout: watch.timeToLook)
         if let answer = replication.answer { return try result(of: answer) }
         if readable.contains(terminated) {
-          try cancel()
+          logError(try stop())
           return nil
         }
-        try readLook(tell)
-        if look == nil, untilLook <= .zero { try startLook() }
+        switch try watch.read() {
+        case .found(let session): if order.reported == nil { tell(.began(after: session)) }
+        case .progress(let text): tell(.progress(text))
+        case .gone: try startAgain()
+        case nil: break
+        }
+        try watch.lookIfDue()
       }
     } catch {
       throw TaskFailure(error)
     }
   }
 
-  private var untilLook: Duration { max(.zero, ContinuousClock.now.duration(to: nextLook)) }
-
   private func result(of answer: CouchCall.Answer) throws(ExchangeFailure) -> TaskResult {
     switch answer {
     case .response(let head, let body):
-      ReplicationAnswer(head, body: body, host: replication.exchange.host).result(at: HTTPDate.now())
+      ReplicationAnswer(head, body: body, host: host, to: order).result(at: HTTPDate.now())
     case .failure(let failure): throw failure
     }
   }
 
-  private func startLook() throws(ExchangeFailure) {
-    let call = CouchCall(
-      url: "\(request.server)/_active_tasks", headers: request.headers, posting: nil, silence: Self.silence)
-    look = call
-    try loop.start(call.exchange)
-  }
-
-  /// Reads the answer about the tasks; throws if the server is silent.
+  /// Requests the replication again, because its job is gone and CouchDB will not answer; throws the second time.
   ///
-  /// Any other failure costs only the progress, such as a list that is too long or a proxy that closes the connection.
-  private func readLook(_ tell: (String) -> Void) throws(ExchangeFailure) {
-    guard let answer = look?.answer else { return }
-    look = nil
-    nextLook = .now + Self.interval
-    switch answer {
-    case .failure(let failure): if failure.isSilence { throw failure }
-    case .response(let head, let body):
-      guard head.status == 200, let now = ActiveReplication.progress(in: body, of: order), now != progress else {
-        return
-      }
-      progress = now
-      tell(now)
+  /// The job was one of an earlier refresh that CouchDB was still cancelling, or another app with the same databases has
+  /// cancelled it at its own deadline. A job that has not even begun the second time waits for a busy replicator.
+  private func startAgain() throws(ExchangeFailure) {
+    guard !isSecondTry else {
+      if watch.hasSeenJob == false { return }
+      throw ExchangeFailure(
+        kind: .temporary, message: "another request has cancelled the replication in \(host), twice")
     }
+    isSecondTry = true
+    loop.cancel(replication.exchange)
+    replication = Self.call(for: request)
+    watch.restart()
+    try loop.start(replication.exchange)
   }
 
-  /// Cancels the replication, so that CouchDB writes a checkpoint and stops.
-  private func cancel() throws(ExchangeFailure) {
-    guard replication.exchange.wasSent else { return }
+  /// Ends the replication, and returns what became of it in words.
+  ///
+  /// A cancel writes a checkpoint on both sides. While one side does not answer, CouchDB is stuck with the cancel and
+  /// starts and ends no other replication, for minutes. So such a replication is left to CouchDB's own time limits.
+  private func stop() throws(ExchangeFailure) -> String {
+    guard replication.exchange.wasSent else { return "\(host) was not asked yet" }
+    let written = watch.progress.map { "\($0); " } ?? ""
+    if let silent = try silentServer() {
+      return "\(written)\(silent) does not answer, so \(host) goes on until it gives up; the next refresh joins it"
+    }
     let call = CouchCall(
       url: "\(request.server)/_replicate", headers: request.headers, posting: request.cancel, silence: Self.cancelTime,
       answerTime: Self.cancelTime)
     try loop.start(call.exchange)
     while call.answer == nil { _ = loop.turn(watching: [], timeout: Self.cancelTime) }
-    let sofar = progress.map { "\($0) when it was cancelled" } ?? "cancelled"
-    // CouchDB answers 404 if the replication has ended by itself.
-    guard case .response(let head, _) = call.answer, [200, 404].contains(head.status) else {
-      return logError("cannot cancel the replication in \(call.exchange.host), which goes on with it")
+    switch call.answer {
+    case .response(let head, _) where head.status == 200:
+      let sofar = watch.progress.map { "\($0) when it was cancelled" } ?? "cancelled"
+      return "\(sofar); the next refresh goes on from the checkpoint"
+    case .response(let head, _) where head.status == 404:
+      return watch.hasSeenJob == false
+        ? "\(host) did not begin: its replicator is busy with others"
+        : "\(written)it ended by itself just then, and the next refresh counts the documents"
+    case .response(let head, _):
+      return "cannot cancel the replication: HTTP status \(head.status); \(host) goes on, and the next refresh joins it"
+    case .failure, nil:
+      return "\(written)\(host) was asked to cancel and is still at it; the next refresh goes on from the checkpoint"
     }
-    logError("\(sofar); the next refresh goes on from the checkpoint")
+  }
+
+  /// A server of one of the databases that does not answer, without its path; nil if all do.
+  private func silentServer() throws(ExchangeFailure) -> String? {
+    let probes = request.far.map {
+      CouchCall(url: $0.url, headers: [], posting: nil, silence: Self.probeTime, answerTime: Self.probeTime)
+    }
+    for probe in probes { try loop.start(probe.exchange) }
+    while probes.contains(where: { $0.answer == nil }) { _ = loop.turn(watching: [], timeout: Self.probeTime) }
+    let silent = probes.first { if case .failure(let failure)? = $0.answer { failure.isSilence } else { false } }
+    return silent?.exchange.host
   }
 }

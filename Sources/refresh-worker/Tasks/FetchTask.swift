@@ -11,25 +11,11 @@ enum FetchTask {
       let terminated = linux_signal_descriptor(SIGTERM)
       do throws(TaskFailure) {
         guard let result = try ConditionalFetch(order).run(until: terminated) else { return EX_TEMPFAIL }
-        if let remembered = result.remembered { remember(remembered, of: order.url, context) }
+        if let remembered = result.remembered { context.remember(remembered, of: order.url) }
         return context.end(result)
       } catch {
         return context.end(TaskResult(error))
       }
-    }
-  }
-
-  private static func remember(
-    _ remembered: Wire.FetchOrder.Remembered, of url: String, _ context: TaskContext
-  ) {
-    do throws(ClientError) {
-      _ = try context.call(WorkerInterface.Remember.self) { token in
-        WorkerInterface.Remember.Parameters(
-          token: token, url: url, finalURL: remembered.url, etag: remembered.etag,
-          lastModified: remembered.lastModified, digest: remembered.digest)
-      }
-    } catch {
-      logError("cannot have refreshd remember what came, so that all of it comes again: \(error)")
     }
   }
 }

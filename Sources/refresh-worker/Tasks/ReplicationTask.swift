@@ -10,11 +10,17 @@ enum ReplicationTask {
     TaskContext.run(Wire.ReplicationOrder.self) { order, context in
       let terminated = linux_signal_descriptor(SIGTERM)
       do throws(TaskFailure) {
-        let result = try Replicator(order).run(until: terminated) { progress in
-          logError(progress)
-          tell(progress, context)
+        let result = try Replicator(order).run(until: terminated) { news in
+          switch news {
+          case .progress(let text):
+            logError(text)
+            tell(text, context)
+          case .began(let session):
+            context.remember(.init(url: nil, etag: session.id, lastModified: nil, digest: nil), of: order.pair)
+          }
         }
         guard let result else { return EX_TEMPFAIL }
+        if let remembered = result.remembered { context.remember(remembered, of: order.pair) }
         return context.end(result)
       } catch {
         return context.end(TaskResult(error))

@@ -90,6 +90,19 @@ struct TaskContext {
     try Client(path: socket).call(Method.self, parameters(token))
   }
 
+  /// Has the daemon store what the task must know the next time; `name` is the URL, or the pair of a replication.
+  func remember(_ remembered: Wire.FetchOrder.Remembered, of name: String) {
+    do throws(ClientError) {
+      _ = try call(WorkerInterface.Remember.self) { token in
+        WorkerInterface.Remember.Parameters(
+          token: token, url: name, finalURL: remembered.url, etag: remembered.etag,
+          lastModified: remembered.lastModified, digest: remembered.digest)
+      }
+    } catch {
+      logError("cannot have refreshd remember what came, so that it comes or counts again: \(error)")
+    }
+  }
+
   /// Reports the result to the daemon and returns the exit code.
   func end(_ result: TaskResult) -> Int32 {
     do throws(ClientError) {
