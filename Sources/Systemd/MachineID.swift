@@ -14,7 +14,18 @@ public enum MachineID {
     try check(
       sd_id128_get_machine_app_specific(useID, &id), cannot: "tell which machine this is",
       remedy: "Run systemd-machine-id-setup.")
-    return withUnsafeBytes(of: id) { bytes in
+    return digits(of: id)
+  }
+
+  /// The id of the present boot, as 32 hexadecimal digits (sd_id128_get_boot(3)).
+  public static func boot() throws(SystemdError) -> String {
+    var id = sd_id128_t()
+    try check(sd_id128_get_boot(&id), cannot: "tell which boot this is", remedy: "Mount /proc.")
+    return digits(of: id)
+  }
+
+  private static func digits(of id: sd_id128_t) -> String {
+    withUnsafeBytes(of: id) { bytes in
       let digits = Array("0123456789abcdef")
       return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }

@@ -102,20 +102,21 @@ def test_watchers_see_pushes_without_their_payloads(daemon, delivered):
 
 
 def test_over_the_limit_pushes_wait_in_order_and_newer_ones_take_the_place_of_older_ones(daemon, delivered):
-    start(daemon, delivered, push_burst=2, push_per_hour=1)
+    # The last push of a window is kept for an urgent one.
+    start(daemon, delivered, push_burst=3, push_per_hour=1)
     for content in (1, 2):
         push(daemon, payload(content))
         assert delivered.line().startswith(f"push {content}")
     daemon.wait_for_output("1-2 finished")
     over = push(daemon, payload(3))
     assert (over["fate"], over["waiting"]) == ("queued", 1)
-    opened = daemon.history()[1]["started_us"] + 2 * 3600 * 1_000_000
+    opened = daemon.history()[1]["started_us"] + 3 * 3600 * 1_000_000
     assert abs(over["earliest_us"] - opened) < 1_000_000
     assert push(daemon, payload(4))["waiting"] == 2
     assert push(daemon, payload(3, title="newer"))["fate"] == "merged"
     assert waits(daemon) == [("3", "limit"), ("4", "turn")]
     refusals = why(daemon)
-    assert refusals["push_limit"] == {"per_hour": 1, "burst": 2, "used": 2}
+    assert refusals["push_limit"] == {"per_hour": 1, "burst": 3, "used": 2}
     assert refusals["pushes"][0]["merged"] == 1
     assert daemon.show()["due_trigger"] == "push"
     # A manual refresh is no push: it does not count, and does not deliver a waiting push.
@@ -125,7 +126,7 @@ def test_over_the_limit_pushes_wait_in_order_and_newer_ones_take_the_place_of_ol
 
 
 def test_the_limit_and_what_waits_outlive_a_restart(daemon, delivered):
-    start(daemon, delivered, push_burst=2, push_per_hour=1)
+    start(daemon, delivered, push_burst=3, push_per_hour=1)
     for content in (1, 2):
         push(daemon, payload(content))
         delivered.line()
@@ -139,7 +140,7 @@ def test_the_limit_and_what_waits_outlive_a_restart(daemon, delivered):
         assert why(daemon)["push_limit"]["used"] == 2
         assert push(daemon, payload(4))["earliest_us"] == pytest.approx(earliest, abs=1_000_000)
     assert delivered.lines_so_far() == []
-    daemon.app(TELL.format(events=delivered), push_burst=4, push_per_hour=1)
+    daemon.app(TELL.format(events=delivered), push_burst=5, push_per_hour=1)
     daemon.call("Manager.Reload")
     assert [delivered.line()[:6] for _ in range(2)] == ["push 3", "push 4"]
 

@@ -257,6 +257,26 @@ def test_a_server_that_knows_nobody_is_a_problem_without_the_secrets(daemon, app
         assert secret not in problem + "\n".join(bridge.written() + daemon.written())
 
 
+def test_a_topic_that_must_not_be_read_costs_only_its_app(daemon, running, ntfy, app):
+    ntfy.forbidden.add(TOPICS[MAIL])
+    ntfy.hang_up()
+    source = running.wait_for("home", "limited", lambda source: source["is_connected"] and source.get("problem"))
+    assert MAIL in source["problem"] and "403" in source["problem"] and TODO not in source["problem"]
+    assert not set(TOPICS.values()) & set(source["problem"].split())
+    ntfy.publish(TOPICS[TODO], push(1))
+    assert app.ids() == ["1"]
+    # The next connection asks again.
+    ntfy.forbidden.clear()
+    ntfy.hang_up()
+    running.wait_for("home", "whole", lambda source: source["is_connected"] and not source.get("problem"))
+
+
+def test_a_payload_full_of_signs_that_the_server_escapes_is_taken(running, ntfy, app):
+    payload = push(1, text="<" * 3900)
+    ntfy.publish(TOPICS[TODO], payload)
+    assert app.delivered() == [payload]
+
+
 def test_a_server_with_a_certificate_of_nobody_is_a_problem(daemon, app, bridge, ntfy):
     keys = source(ntfy)
     del keys["ca_file"]

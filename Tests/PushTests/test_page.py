@@ -13,7 +13,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 def page():
     sources = re.findall(r"```toml\n(.*?)```", (REPOSITORY / "docs/push.md").read_text(), re.DOTALL)
-    assert len(sources) == 3
+    assert len(sources) == 4
     return "\n".join(sources)
 
 

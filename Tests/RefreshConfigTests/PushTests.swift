@@ -60,7 +60,17 @@ import Testing
     #expect((more.silence, more.event, more.headersFile) == (.minutes(5), "update", "/home/ann/more.headers"))
     #expect((broker.port, broker.usesTLS, broker.topic) == (8883, true, "refreshd/{machine}/{app}"))
     #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
-    #expect(broker.version == nil)
+    #expect((broker.version, broker.topics) == (nil, [:]))
+  }
+
+  @Test("may have a table of topics for a broker, instead of the pattern or beside it")
+  func brokerTopics() throws {
+    let table = "topics = { \"org.example.mail\" = \"home.one/{machine}/mail\" }\n"
+    for (pattern, topic) in [("", nil), ("topic = \"t/{app}\"\n", "t/{app}")] {
+      guard case .mqtt(let broker) = try sources(Self.broker + pattern + table)[0] else { return }
+      #expect(broker.topics == ["home.one/{machine}/mail": "org.example.mail"])
+      #expect(broker.topic == topic)
+    }
   }
 
   @Test("has files as absolute paths or with ~/, and credentials by name")
@@ -137,6 +147,13 @@ import Testing
     ("\(broker)topic = \"{app}/{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
     ("\(broker)topic = \"{app}/#\"\n", "4: mqtt.topic: cannot listen to this topic"),
     ("\(broker)topic = \"{host}/{app}\"\n", "4: mqtt.topic: cannot tell what stands in braces in this topic"),
+    ("\(broker)topics = { \"a.b\" = \"t/{app}\" }\n", "4: mqtt.topics.a.b: cannot listen to this topic"),
+    ("\(broker)topics = { \"a.b\" = \"t/+\" }\n", "4: mqtt.topics.a.b: cannot listen to this topic"),
+    ("\(broker)topics = {}\n", "4: mqtt.topics: cannot listen to 0 topics"),
+    (
+      "\(broker)topics = { \"a.b\" = \"t/x\" }\ntopic = \"t/{app}\"\n",
+      "4: mqtt.topics: cannot listen to a topic twice: that of a.b is one of topic too"
+    ),
     ("\(broker)tls = false\nca_file = \"/c\"\n", "5: mqtt.ca_file: cannot use certificates without TLS"),
     ("\(broker)key_file = \"/c\"\n", "4: mqtt.key_file: cannot use key_file without certificate_file"),
     ("\(broker)version = \"3.1\"\n", "4: mqtt.version: cannot speak MQTT \"3.1\"; write \"5\" or \"3.1.1\""),

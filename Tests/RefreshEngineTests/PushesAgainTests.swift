@@ -15,9 +15,9 @@ import Testing
       3s    up
       3s    power mains
       1min  configure todo foreground=never background=never takes=10s exit=75 pushes=1/2
-      1min  push 2 todo b
+      1min  push 2 todo b urgency=high
       2min  configure todo foreground=never background=never takes=10s pushes=1/2
-      5min  push 3 todo c
+      5min  push 3 todo c urgency=high
       6min  pushes todo
       """,
       gives: """

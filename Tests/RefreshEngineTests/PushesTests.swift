@@ -18,8 +18,7 @@ import Testing
         """)
   }
 
-  @Test func `Five in a hundred minutes wake the app; what is more waits in order and comes when the limit allows`()
-    throws
+  @Test func `Four in a hundred minutes wake the app, and a fifth if it is urgent; what is more waits in order`() throws
   {
     try expect(
       """
@@ -30,7 +29,7 @@ import Testing
       2min  push 2 todo
       3min  push 3 todo
       4min  push 4 todo
-      5min  push 5 todo
+      5min  push 5 todo urgency=high
       6min  push 6 todo
       7min  push 7 todo
       8min  pushes todo
@@ -42,10 +41,32 @@ import Testing
         3min start 1-3 todo (push #3)
         4min start 1-4 todo (push #4)
         5min start 1-5 todo (push #5)
-        8min pushes todo: #6 not before 1h41min, #7 in turn
-        1h41min start 1-6 todo (push #6)
-        1h42min start 1-7 todo (push #7)
+        8min pushes todo: #6 not before 1h42min, #7 in turn
+        1h42min start 1-6 todo (push #6)
+        1h43min start 1-7 todo (push #7)
         """, only: ["start", "pushes"])
+  }
+
+  @Test func `An urgent push goes before sixty-two that wait, and is not the one to be dropped`() throws {
+    let pushes = (2...65).map { "1min push \($0) todo n\($0)" }.joined(separator: "\n")
+    try expect(
+      """
+      0s   configure todo foreground=never background=never pushes=1/2
+      0s   power mains
+      1min push 1 todo a
+      \(pushes)
+      2min push 66 todo now urgency=high
+      3min push 67 todo too urgency=high
+      4min push 68 todo b
+      3h   end
+      """,
+      gives: """
+        1min start 1-1 todo (push a#1)
+        1min drop todo n2
+        2min start 1-2 todo (push now#66)
+        4min drop todo n3
+        2h1min start 1-3 todo (push too#67)
+        """, only: ["start", "drop"])
   }
 
   @Test func `The limit and what waits for it outlive the daemon and the boot`() throws {

@@ -127,7 +127,7 @@ struct BridgeTests {
     stage.settle()
     #expect(fates.isEmpty)
     try stage.daemon.start()
-    try stage.turn { fates == [.stored, .stored] }
+    try stage.turn { fates == [.known, .known] }
   }
 
   @Test func aDiskThatIsFullIsTriedAgainLaterAndNotAtOnce() throws {

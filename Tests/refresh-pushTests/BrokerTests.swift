@@ -16,8 +16,8 @@ struct BrokerTests {
       ("home-{machine}/{app}/", "home-m1/+/", "home-m1/a/", "a"),
     ])
   func topics(_ text: String, _ filter: String, _ topic: String, _ app: String) {
-    let topics = TopicTemplate(text, machine: "m1")
-    #expect(topics.filter == filter)
+    let topics = BrokerTopics(text, machine: "m1")
+    #expect(topics.filters == [filter])
     #expect(topics.app(of: topic) == app)
   }
 
@@ -25,59 +25,79 @@ struct BrokerTests {
     "another topic is for no app",
     arguments: ["refreshd/m1", "refreshd/m2/app", "refreshd/m1/app/more", "refreshd/m1/app/", "/refreshd/m1/app", ""])
   func otherTopics(_ topic: String) {
-    #expect(TopicTemplate("refreshd/{machine}/{app}", machine: "m1").app(of: topic) == nil)
+    #expect(BrokerTopics("refreshd/{machine}/{app}", machine: "m1").app(of: topic) == nil)
   }
 
-  @Test func aSessionIsReadBackFromItsLine() {
-    var session = BrokerSession(beganAt: 0x1234)
-    #expect(BrokerSession(session.line) == session)
-    session.filter = "a topic/with blanks/+"
-    #expect(session.line == "1234 a topic/with blanks/+")
-    #expect(BrokerSession(session.line) == session)
-    for line in ["", " ", "x1 topic", " topic"] { #expect(BrokerSession(line) == nil) }
+  @Test func aTableHasATopicOfEachAppWithOrWithoutATemplate() {
+    let table = ["a.b/{machine}": "org.example.todo", "mail": "org.example.mail"]
+    let topics = BrokerTopics(nil, apps: table, machine: "m1")
+    #expect(topics.filters == ["a.b/m1", "mail"])
+    #expect(
+      ["a.b/m1", "a/b/m1", "mail"].map(topics.app) == ["org.example.todo", "org.example.todo", "org.example.mail"])
+    #expect(topics.app(of: "other") == nil)
+    let both = BrokerTopics("t/{app}", apps: table, machine: "m1")
+    #expect(both.filters == ["t/+", "a.b/m1", "mail"])
+    #expect(both.app(of: "t/org.example.feed") == "org.example.feed")
   }
 
-  @Test func aTopicIsAskedForEachTimeAndTheOneBeforeItGivenUp() {
-    var session = BrokerSession(beganAt: 1)
-    #expect(session.steps(toward: "a/+") == [.subscribe("a/+")])
-    session.filter = "a/+"
-    #expect(session.steps(toward: "a/+") == [.subscribe("a/+")])
-    #expect(session.steps(toward: "b/+") == [.unsubscribe("a/+"), .subscribe("b/+")])
+  private static let acknowledged = [
+    BrokerMessage(topic: "a", payload: [], packet: 7, isRepeated: false, isRetained: false)
+  ]
+
+  @Test func aSessionIsReadBackWithItsEpochInTheSameBoot() {
+    var session = BrokerSession(beganAt: 0x1234, boot: "b1")
+    #expect(BrokerSession(session.text, boot: "b1") == session)
+    session.filters = ["a topic/with blanks/+", "b"]
+    session.acknowledge(Self.acknowledged)
+    #expect(session.text == "1234 b1 1\na topic/with blanks/+\nb")
+    #expect(BrokerSession(session.text, boot: "b1") == session)
+    let later = BrokerSession(session.text, boot: "b2")
+    #expect((later?.id, later?.epoch, later?.filters) == ("1234", "b2-0", session.filters))
+    for text in ["", " ", "x1 b1 0", " b1 0", "1234", "1234 topic", "1234 b1 -1"] {
+      #expect(BrokerSession(text, boot: "b1") == nil)
+    }
+  }
+
+  @Test func topicsAreAskedForEachTimeAndThoseBeforeThemGivenUp() {
+    var session = BrokerSession(beganAt: 1, boot: "b1")
+    #expect(session.requests(toward: ["a/+"]) == [.subscribe(["a/+"])])
+    session.filters = ["a/+", "b"]
+    #expect(session.requests(toward: ["a/+", "b"]) == [.subscribe(["a/+", "b"])])
+    #expect(session.requests(toward: ["b", "c"]) == [.unsubscribe(["a/+"]), .subscribe(["b", "c"])])
   }
 
   private static let message = BrokerMessage(
     topic: "a/b", payload: Array("{}".utf8), packet: 7, isRepeated: false, isRetained: false)
 
-  private func id(_ change: (inout BrokerMessage) -> Void = { _ in }, session: Int64 = 1) -> String? {
+  private func id(
+    _ change: (inout BrokerMessage) -> Void = { _ in }, session start: Int64 = 1, acknowledged: [BrokerMessage] = []
+  )
+    -> String?
+  {
     var message = Self.message
     change(&message)
-    return BrokerMessageID.id(of: message, source: "home", session: BrokerSession(beganAt: session))
+    var session = BrokerSession(beganAt: start, boot: "b1")
+    session.acknowledge(acknowledged)
+    return BrokerMessageID.id(of: message, source: "home", session: session)
   }
 
-  @Test func anIdIsOfTheSessionTheNumberTheTopicAndThePayload() {
+  @Test func anIdIsOfTheSessionItsEpochTheNumberTheTopicAndThePayload() {
     let first = id()
     #expect(first == id { $0.isRepeated = true })
-    #expect(first?.hasPrefix("mqtt/home/1/7/") == true && first?.utf8.count == 14 + 32)
+    #expect(first?.hasPrefix("mqtt/home/1/b1-0/7/") == true && first?.utf8.count == 19 + 32)
     #expect(first != id(session: 2))
+    #expect(first != id(acknowledged: Self.acknowledged))
     #expect(first != id { $0.packet = 8 })
     #expect(first != id { $0.topic = "a/c" })
     #expect(first != id { $0.payload = [] })
   }
 
-  @Test func aRetainedMessageIsKnownByWhatItSaysAndOneWithoutANumberNotAtAll() {
+  @Test func aRetainedMessageIsKnownInItsSessionByWhatItSaysAndOneWithoutANumberNotAtAll() {
     let retained = id { $0.isRetained = true }
-    #expect(retained == id({ ($0.isRetained, $0.packet) = (true, 9) }, session: 2))
+    #expect(retained == id({ ($0.isRetained, $0.packet) = (true, 9) }, acknowledged: Self.acknowledged))
+    #expect(retained != id({ $0.isRetained = true }, session: 2))
     #expect(retained != id { ($0.isRetained, $0.payload) = (true, []) })
     #expect(id { $0.packet = 0 } == nil)
-  }
-
-  @Test func anIdThatIsUsedAgainIsAnotherAndThatOfWhatIsSentAgainIsNot() {
-    var receptions = BrokerReceptions()
-    let messages = [("a", true), ("a", false), ("a", true), ("b", false), ("a", false), ("a", true), ("b", true)]
-    let ids = messages.map { receptions.id($0, isRepeated: $1) }
-    #expect(ids == ["a", "a/1", "a/1", "b", "a/2", "a/2", "b"])
-    for number in 1..<BrokerReceptions.fewestKnown { _ = receptions.id("\(number)", isRepeated: false) }
-    #expect(receptions.id("a", isRepeated: true) == "a/2")
   }
 
   @Test func noMoreAttemptsAreMadeThanSystemAndBrokerCanBear() {
@@ -118,8 +138,11 @@ struct BrokerTests {
     mailbox.post(.stored)
     #expect(mailbox.consume() == .stored)
     #expect(mailbox.consume() == nil)
+    mailbox.post(.stored)
     mailbox.post(.stop)
     mailbox.post(.notStored)
+    // A stored message is acknowledged first.
+    #expect(mailbox.consume() == .stored)
     #expect(mailbox.consume() == .stop)
     #expect(mailbox.consume() == .stop)
   }

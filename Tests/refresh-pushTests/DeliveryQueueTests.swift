@@ -89,7 +89,7 @@ struct DeliveryQueueTests {
     _ = queue.nextCall()
     let actions = queue.accept([Wire.DeliveryResult(refusal: "no such app"), Wire.DeliveryResult(fate: .known)])
     for action in try #require(actions) { action() }
-    #expect(answers.fates == ["two": [.refused("no such app"), .stored]])
+    #expect(answers.fates == ["two": [.refused("no such app"), .known]])
   }
 
   @Test func anAnswerToAnotherNumberOfMessagesIsNone() {

@@ -8,8 +8,8 @@ import Testing
 struct MQTTPacketTests {
   private func options(_ change: (inout BrokerOptions) -> Void = { _ in }) -> BrokerOptions {
     var options = BrokerOptions(
-      host: "host", port: 1883, clientID: "me", filter: "t/+", sessionExpiry: 0x01020304, keepAlive: 60,
-      maxPacket: 8192)
+      host: "host", port: 1883, clientID: "me", filters: ["t/+"], boot: "b1", sessionExpiry: 0x01020304,
+      keepAlive: 60, maxPacket: 8192)
     change(&options)
     return options
   }
@@ -29,14 +29,19 @@ struct MQTTPacketTests {
   @Test func theOtherRequestsAreShort() {
     #expect(MQTTRequest.acknowledge(0x0102).bytes(options(), .v5) == [0x40, 2, 1, 2])
     #expect(MQTTRequest.ping.bytes(options(), .v5) == [0xc0, 0])
-    #expect(MQTTRequest.subscribe("a").bytes(options(), .v311) == [0x82, 6, 0xff, 0xff, 0, 1, 97, 1])
-    #expect(MQTTRequest.subscribe("a").bytes(options(), .v5) == [0x82, 7, 0xff, 0xff, 0, 0, 1, 97, 0x11])
+    #expect(MQTTRequest.subscribe(["a"]).bytes(options(), .v311) == [0x82, 6, 0xff, 0xff, 0, 1, 97, 1])
+    #expect(MQTTRequest.subscribe(["a"]).bytes(options(), .v5) == [0x82, 7, 0xff, 0xff, 0, 0, 1, 97, 0x11])
+    #expect(
+      MQTTRequest.subscribe(["a", "b"]).bytes(options(), .v311)
+        == [0x82, 10, 0xff, 0xff, 0, 1, 97, 1, 0, 1, 98, 1])
+    #expect(
+      MQTTRequest.unsubscribe(["a", "b"]).bytes(options(), .v311) == [0xa2, 8, 0xff, 0xfe, 0, 1, 97, 0, 1, 98])
     #expect(MQTTRequest.disconnect(nil).bytes(options(), .v5) == [0xe0, 0])
     #expect(MQTTRequest.disconnect(.malformed).bytes(options(), .v5) == [0xe0, 1, 0x81])
     #expect(MQTTRequest.disconnect(.malformed).bytes(options(), .v311) == [0xe0, 0])
     // A length of more than 127 bytes takes two.
     let filter = String(repeating: "a", count: 200)
-    #expect(MQTTRequest.subscribe(filter).bytes(options(), .v311).prefix(3) == [0x82, 0xcd, 0x01])
+    #expect(MQTTRequest.subscribe([filter]).bytes(options(), .v311).prefix(3) == [0x82, 0xcd, 0x01])
   }
 
   private func arrivals(_ bytes: [UInt8], limit: Int = 64, _ version: MQTTVersion = .v5) throws
@@ -112,8 +117,8 @@ struct MQTTPacketTests {
     let answers: [MQTTArrival] = [.answered(code: 0, isSessionPresent: true, keepAlive: 30), .other]
     #expect(try arrivals([0x20, 6, 1, 0, 3, 0x13, 0, 30, 0xd0, 0]) == answers)
     #expect(try arrivals([0x20, 2, 0, 1]) == [.answered(code: 1, isSessionPresent: false, keepAlive: nil)])
-    #expect(try arrivals([0x90, 3, 0xff, 0xff, 1], .v311) == [.subscribed(code: 1)])
-    #expect(try arrivals([0x90, 4, 0xff, 0xff, 0, 0x91]) == [.subscribed(code: 0x91)])
+    #expect(try arrivals([0x90, 3, 0xff, 0xff, 1], .v311) == [.subscribed(codes: [1])])
+    #expect(try arrivals([0x90, 4, 0xff, 0xff, 0, 0x91]) == [.subscribed(codes: [0x91])])
     #expect(try arrivals([0xe0, 1, 0x8e, 0xe0, 0]) == [.dismissed(code: 0x8e), .dismissed(code: 0)])
   }
 

@@ -64,4 +64,25 @@ struct NtfyTests {
     #expect(event("<html>") == nil)
     #expect(event(#"{"event":"message","topic":"up1"}"#) == nil)
   }
+
+  @Test(arguments: [(2, 1), (16, 16), (16, 3), (100, 1)])
+  func theTopicsThatMayBeReadAreFound(count: Int, forbidden: Int) {
+    let topics = (0..<count).map(String.init)
+    let refused = Set(topics.suffix(forbidden))
+    var search = ReadableTopics(among: topics)
+    var requests = 0
+    while let list = search.next {
+      search.answer(isReadable: refused.isDisjoint(with: list))
+      requests += 1
+    }
+    #expect(Set(search.readable) == Set(topics).subtracting(refused))
+    #expect(Set(search.unreadable) == refused)
+    #expect(requests <= ReadableTopics.mostRequests)
+  }
+
+  @Test func aSearchAmongManyThatAreRefusedEndsAndCountsTheRestAsRefused() {
+    var search = ReadableTopics(among: (0..<100).map(String.init))
+    for _ in 0..<ReadableTopics.mostRequests { search.answer(isReadable: false) }
+    #expect(search.next == nil && search.readable.isEmpty && search.unreadable.count == 100)
+  }
 }

@@ -38,9 +38,9 @@ struct SourceStateTests {
     #expect(state.since == start)
   }
 
-  @Test func aConnectionOfAMinuteMakesTheNextWaitAFirstOne() {
+  @Test func aConnectionOfHalfAMinuteMakesTheNextWaitAFirstOne() {
     var chance = Seeded(state: 1)
-    for (lasted, isFirst) in [(Duration.seconds(60), true), (.seconds(59), false)] {
+    for (lasted, isFirst) in [(Duration.seconds(30), true), (.seconds(29), false)] {
       var state = SourceState(at: start)
       _ = tries(&state, for: .seconds(3600), seed: 5)
       let connected = start + .seconds(4000)
@@ -55,6 +55,36 @@ struct SourceStateTests {
       }
       #expect(waits.allSatisfy { $0 <= .seconds(1) } == isFirst)
     }
+  }
+
+  @Test func somethingNewOrAPlannedEndMakesTheNextWaitAFirstOne() {
+    var chance = Seeded(state: 1)
+    for (brings, next) in [(true, NextTry.backOff), (false, .asPlanned(.zero))] {
+      var state = SourceState(at: start)
+      _ = tries(&state, for: .seconds(3600), seed: 5)
+      state.beginTry()
+      state.connect(at: start)
+      if brings { state.bring() }
+      state.fail("the server has ended the connection", next: next, at: start, &chance)
+      #expect(state.retry.map { $0 <= start + .seconds(1) } == true)
+    }
+    var state = SourceState(at: start)
+    state.beginTry()
+    state.connect(at: start)
+    state.fail("the server has ended the connection", next: .asPlanned(.seconds(42)), at: start, &chance)
+    #expect(state.retry == start + .seconds(42))
+  }
+
+  @Test func aConnectedSourceMayHaveAProblemUntilItHasNone() {
+    var state = SourceState(at: start)
+    state.limit("not connected")
+    #expect(state.problem == nil)
+    state.beginTry()
+    state.connect(at: start)
+    state.limit("a topic must not be read")
+    #expect(state.isConnected && state.problem == "a topic must not be read")
+    state.limit(nil)
+    #expect(state.problem == nil)
   }
 
   @Test func theWordOfTheServerGoesBeforeTheBackOff() {

@@ -11,7 +11,7 @@ struct StreamOriginTests {
     #expect(home.position(in: line) == "17 and more")
     #expect(StreamOrigin("sse", url: "https://example.net/events").position(in: line) == nil)
     #expect(StreamOrigin("ntfy", url: "https://example.org/events").position(in: line) == nil)
-    #expect(BrokerSession(line) == nil)
+    #expect(BrokerSession(line, boot: "b1") == nil)
   }
 
   @Test func aPositionOfAnEarlierVersionCounts() {
@@ -20,6 +20,6 @@ struct StreamOriginTests {
   }
 
   @Test func aSessionWithABrokerIsNoPosition() {
-    #expect(home.position(in: "18f3 refreshd/laptop/+") == nil)
+    #expect(home.position(in: "18f3 b1 7\nrefreshd/laptop/+") == nil)
   }
 }

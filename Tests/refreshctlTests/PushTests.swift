@@ -137,6 +137,15 @@ import Testing
     #expect(screen().sentence(state) == "1 push source is not connected: broker.")
   }
 
+  @Test func aSourceThatCannotBringAllOfItsMessagesIsNamed() {
+    let home = Wire.Source(
+      name: "home", kind: .ntfy, isConnected: true, sinceMicroseconds: noon, problem: "HTTP status 403", received: 0,
+      refused: 0)
+    let state = Wire.PushState(sinceMicroseconds: noon, mayConnect: true, sources: [home])
+    #expect(screen().text(state).last == "home (ntfy): connected since today 12:00:00, 0 messages: HTTP status 403")
+    #expect(screen().sentence(state) == "1 push source is connected for some apps only: home.")
+  }
+
   @Test func aSourceThatMayNotConnectIsNoProblem() {
     let home = Wire.Source(
       name: "home", kind: .sse, isConnected: false, sinceMicroseconds: noon, problem: "cannot reach the server",

@@ -33,8 +33,11 @@ public struct BrokerSettings: Hashable, Sendable {
   public var keyFile: String?
   /// A file with `user:password`, an absolute path or the name of a credential; nil for none.
   public var credentialFile: String?
-  /// The topic of an app's messages, with ``app`` as one of its levels and ``machine`` for the machine's id.
-  public var topic: String
+  /// The topic of an app's messages, with ``app`` as one of its levels and ``machine`` for the machine's id; nil for
+  /// none but ``topics``.
+  public var topic: String?
+  /// The app of each topic that is written out, with ``machine`` for the machine's id.
+  public var topics: [String: String]
   /// The client id; nil for an id from the machine and the user.
   public var clientID: String?
   /// How long the broker keeps messages while the client is disconnected.
@@ -56,7 +59,15 @@ public struct BrokerSettings: Hashable, Sendable {
     keyFile = keys.readSecretPath("key_file", example: "/etc/refreshd/client.key")
     credentialFile = keys.readSecretPath("credential_file", example: "/etc/refreshd/broker.credential")
     let standardTopic = "refreshd/{machine}/{app}"
-    topic = keys.section.read("topic", .text(standardTopic, Self.checkedTopic)) ?? standardTopic
+    let written = keys.section.read("topic", .text(standardTopic, Self.checkedTopic))
+    let table = keys.readTopics(example: "refreshd/{machine}/mail", most: NtfySettings.mostTopics, Self.check)
+    topics = table ?? [:]
+    topic = written ?? (table == nil ? standardTopic : nil)
+    if let topic, let twice = topics.keys.first(where: { Self.isMatch($0, of: topic) }) {
+      keys.section.refuse(
+        "topics", "cannot listen to a topic twice: that of \(topics[twice] ?? "") is one of topic too",
+        remedy: "remove topic, or give the app another topic")
+    }
     clientID = keys.section.read("client_id", Self.clientID)
     let expiry = ValueType<Duration>.duration(.seconds(1) ... .hours(24 * 365), example: "7d")
     sessionExpiry = keys.section.read("session_expiry", expiry) ?? .hours(168)
@@ -138,7 +149,7 @@ public struct BrokerSettings: Hashable, Sendable {
         "cannot tell the app of a message by this topic",
         remedy: "write {app} once, and as a whole part, as in \"refreshd/{machine}/{app}\"")
     }
-    guard text.utf8.count <= 255, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f && !"+#".utf8.contains($0) }) else {
+    guard isPlain(text) else {
       throw Unreadable(
         "cannot listen to this topic", remedy: "write 255 bytes at most, without + and #")
     }
@@ -148,6 +159,27 @@ public struct BrokerSettings: Hashable, Sendable {
         "cannot tell what stands in braces in this topic", remedy: "write {machine} and {app}, and no others")
     }
     return text
+  }
+
+  /// Refuses a text that is no topic of a single app.
+  private static func check(_ topic: String) throws(Unreadable) {
+    let plain = replace(machine, in: topic, with: "")
+    guard !topic.isEmpty, isPlain(topic), !plain.contains(where: { "{}".contains($0) }), !topic.hasPrefix("$share/")
+    else {
+      throw Unreadable(
+        "cannot listen to this topic", remedy: "write 1 to 255 bytes, without +, #, $share and braces but {machine}")
+    }
+  }
+
+  private static func isPlain(_ topic: String) -> Bool {
+    topic.utf8.count <= 255 && topic.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && !"+#".utf8.contains($0) }
+  }
+
+  /// Whether a topic is one of the template's, so that a broker might send its messages twice.
+  private static func isMatch(_ topic: String, of template: String) -> Bool {
+    let levels = template.split(separator: "/", omittingEmptySubsequences: false)
+    let words = topic.split(separator: "/", omittingEmptySubsequences: false)
+    return levels.count == words.count && zip(levels, words).allSatisfy { $0 == app || $0 == $1 }
   }
 
   private static func checkedPacket(_ text: String) throws(Unreadable) -> Int64 {

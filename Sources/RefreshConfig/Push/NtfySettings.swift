@@ -23,7 +23,8 @@ public struct NtfySettings: Hashable, Sendable {
     let example = "https://ntfy.example.org"
     let url = keys.section.read("url", .text(example, Self.server))
     keys.require("url", "url = \"\(example)\"")
-    let topics = Self.readTopics(from: &keys)
+    keys.require("topics", #"topics = { "org.example.mail" = "upAbCdEfGhIjKl" }"#)
+    let topics = keys.readTopics(example: "upAbCdEfGhIjKl", most: Self.mostTopics, Self.check)
     credentialFile = keys.readSecretPath("credential_file", example: "/etc/refreshd/ntfy.credential")
     caFile = keys.readPath("ca_file", example: "/etc/refreshd/ca.pem")
     silence =
@@ -42,39 +43,14 @@ public struct NtfySettings: Hashable, Sendable {
     return url
   }
 
-  /// Reads the table of topics by app, and returns the app of each topic.
-  private static func readTopics(from keys: inout SourceSection) -> [String: String]? {
-    let example = #"topics = { "org.example.mail" = "upAbCdEfGhIjKl" }"#
-    keys.require("topics", example)
-    var count = 0
-    let topics = keys.section.readTable("topics", example: example) { table in
-      var apps: [String: String] = [:]
-      count = table.keys.count
-      for app in table.keys {
-        let topic = ValueType<String>.text("upAbCdEfGhIjKl") { (text) throws(Unreadable) in
-          try Self.check(text, of: app, among: apps)
-          return text
-        }
-        if let topic = table.read(app, topic) { apps[topic] = app }
-      }
-      return apps
-    }
-    if topics != nil, !(1...mostTopics).contains(count) {
-      keys.section.refuse("topics", "cannot listen to \(count) topics", remedy: "write 1 to \(mostTopics)")
-    }
-    return topics
-  }
-
-  private static func check(_ topic: String, of app: String, among apps: [String: String]) throws(Unreadable) {
-    guard AppID(app) != nil else { throw .noAppID(app, example: "org.example.mail") }
-    // Messages never show a topic: a person that knows it can publish.
+  /// Refuses a text that is no topic of ntfy.
+  ///
+  /// Messages never show a topic: a person that knows it can publish.
+  private static func check(_ topic: String) throws(Unreadable) {
     guard (1...64).contains(topic.utf8.count),
       topic.utf8.allSatisfy({ $0.isLetterOrDigit || "-_".utf8.contains($0) })
     else {
       throw Unreadable("cannot use this as a topic of ntfy", remedy: "write 1 to 64 letters, digits, _ and -")
-    }
-    guard apps[topic] == nil else {
-      throw Unreadable("cannot give two apps the same topic", remedy: "give each app a topic of its own")
     }
   }
 }

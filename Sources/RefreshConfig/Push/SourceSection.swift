@@ -1,3 +1,5 @@
+import RefreshEngine
+
 /// The table of a push source, with the keys and types that all sources share.
 struct SourceSection {
   var section: Section
@@ -40,6 +42,34 @@ struct SourceSection {
       return try Self.path(text, home: home)
     }
     return section.read(key, type)
+  }
+
+  /// Reads the table `topics` of topics by app, at most `most`, and returns the app of each topic; nil if it is refused.
+  mutating func readTopics(
+    example: String, most: Int, _ check: @escaping (String) throws(Unreadable) -> Void
+  ) -> [String: String]? {
+    var count = 0
+    let topics = section.readTable("topics", example: "topics = { \"org.example.mail\" = \"\(example)\" }") { table in
+      var apps: [String: String] = [:]
+      count = table.keys.count
+      for app in table.keys {
+        let known = apps
+        let topic = ValueType<String>.text(example) { (text) throws(Unreadable) in
+          guard AppID(app) != nil else { throw .noAppID(app, example: "org.example.mail") }
+          try check(text)
+          guard known[text] == nil else {
+            throw Unreadable("cannot give two apps the same topic", remedy: "give each app a topic of its own")
+          }
+          return text
+        }
+        if let topic = table.read(app, topic) { apps[topic] = app }
+      }
+      return apps
+    }
+    if topics != nil, !(1...most).contains(count) {
+      section.refuse("topics", "cannot listen to \(count) topics", remedy: "write 1 to \(most)")
+    }
+    return topics
   }
 
   private static func path(_ text: String, home: String) throws(Unreadable) -> String {

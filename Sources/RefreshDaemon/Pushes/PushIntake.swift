@@ -119,7 +119,7 @@ final class PushIntake: DecisionFollower, SavedPart {
     var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: checked.app))
     if delivered == push.id {
       accepted.waiting += 1
-    } else if let opens = core.engine.pushLimitFreeAt(for: checked.app), opens > core.now {
+    } else if let opens = core.engine.pushLimitFreeAt(for: checked.app, checked.urgency), opens > core.now {
       accepted.earliest = opens
     }
     return note(accepted, of: checked)
@@ -163,7 +163,7 @@ final class PushIntake: DecisionFollower, SavedPart {
       journal.dropped(push)
       audience.attached.send(
         Wire.AttachEvent(
-          kind: .pushDropped, message: "more than \(Engine.mostPushes) pushes waited, and it was the oldest",
+          kind: .pushDropped, message: "more than \(Engine.mostPushes) pushes waited, and it was the first to give way",
           contentID: push.contentID),
         of: push.app)
     }

@@ -20,7 +20,7 @@ extension DaemonJournal {
   func dropped(_ push: DroppedPush) {
     write(
       "\(push.app): a push\(Self.about(push.contentID)) is dropped: more than \(Engine.mostPushes) wait, and it is the "
-        + "oldest", .warning, .pushDropped, fields(push.app, push.contentID))
+        + "first to give way", .warning, .pushDropped, fields(push.app, push.contentID))
   }
 
   func forgot(_ id: PushID, _ problem: StoreError) {

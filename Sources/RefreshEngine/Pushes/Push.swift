@@ -92,6 +92,9 @@ public struct PushLimit: Hashable, Sendable {
     self.burst = burst
   }
 
+  /// How many of an urgency may wake the app in the window: the last one of several is kept for an urgent push.
+  public func most(for urgency: Urgency) -> Int { urgency == .high ? burst : max(1, burst - 1) }
+
   /// The length of the window in which `burst` may wake the app: 100 min for the defaults.
   public var span: Duration { Duration.hours(1) * burst / max(1, perHour) }
 }

@@ -6,7 +6,7 @@ extension Engine {
   /// The delivered push counts, because it waits again if its refresh is cut short.
   public static let mostPushes = 64
 
-  /// The pushes of an app, in order of delivery, including the push of a running refresh.
+  /// The pushes of an app, in order of arrival, including the push of a running refresh.
   public func pushes(of id: AppID) -> [Push] { apps[id]?.pushes ?? [] }
 
   /// The push that a running refresh delivers; nil if it delivers none, or is unknown.
@@ -15,8 +15,10 @@ extension Engine {
     return app.pushes.first { $0.id == push }
   }
 
-  /// When the limit lets one more push wake the app, boot clock; the past if it does now.
-  public func pushLimitFreeAt(for id: AppID) -> Instant? { apps[id].flatMap(\.pushLimitFreeAt) }
+  /// When the limit lets one more push of an urgency wake the app, boot clock; the past if it does now.
+  public func pushLimitFreeAt(for id: AppID, _ urgency: Urgency) -> Instant? {
+    apps[id].flatMap { $0.pushLimitFreeAt(for: urgency) }
+  }
 
   /// How many pushes have woken the app within the span of the limit.
   public func pushesUsed(by id: AppID, at now: Instant) -> Int {
@@ -43,8 +45,8 @@ extension Engine {
   /// Merges and drops waiting pushes: after a new push, a refresh that was cut short, or a start of the daemon.
   private mutating func tidy(_ id: AppID, _ turn: inout Turn) {
     while let (older, newer) = apps[id]?.pushesToMerge { merge(newer, into: older, of: id, &turn) }
-    while let app = apps[id], app.pushes.count > Self.mostPushes, let oldest = app.waitingPushes.first {
-      drop(oldest, of: id, &turn)
+    while let app = apps[id], app.pushes.count > Self.mostPushes, let dropped = app.pushToDrop {
+      drop(dropped, of: id, &turn)
     }
   }
 
@@ -90,7 +92,7 @@ extension Engine {
   func nextPush(of app: App, at now: Instant) -> (push: Push, earliest: Instant)? {
     guard !app.isShut else { return nil }
     var next: (push: Push, earliest: Instant)?
-    for push in app.waitingPushes where isMet(push.urgency) {
+    for push in app.pushesInTurn where isMet(push.urgency) {
       let earliest = app.earliest(of: push)
       if earliest <= now { return (push, earliest) }
       if next.map({ earliest < $0.earliest }) ?? true { next = (push, earliest) }
@@ -123,8 +125,8 @@ extension Engine {
   /// The undelivered pushes and their waits.
   func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {
     let next = nextPush(of: app, at: now)?.push.id
-    return app.waitingPushes.map { push in
-      let opens = app.pushLimitFreeAt ?? now
+    return app.pushesInTurn.map { push in
+      let opens = app.pushLimitFreeAt(for: push.urgency) ?? now
       let wait: WaitingPush.Wait =
         if app.isShut {
           .terminated
@@ -204,6 +206,18 @@ extension App {
     return pushes.filter { $0.id != delivered }
   }
 
+  /// The undelivered pushes in order of delivery: urgent ones, then the others, each in order of arrival.
+  var pushesInTurn: [Push] {
+    let waiting = waitingPushes
+    return waiting.filter { $0.urgency == .high } + waiting.filter { $0.urgency != .high }
+  }
+
+  /// The push to drop where too many wait: the oldest, and one that is not urgent before one that is.
+  var pushToDrop: Push? {
+    let waiting = waitingPushes
+    return waiting.dropLast().first { $0.urgency != .high } ?? waiting.first
+  }
+
   /// Two waiting pushes, the later of which replaces the other; nil if there are none.
   var pushesToMerge: (older: Push, newer: Push)? {
     let waiting = waitingPushes
@@ -219,16 +233,16 @@ extension App {
   /// Whether no push may wake the app: the user has ended it, and none of its processes has attached since.
   var isShut: Bool { state.isTerminated && !isAttached }
 
-  /// When the limit lets one more push wake the app, boot clock; nil if it lets one now.
-  var pushLimitFreeAt: Instant? {
-    guard let limit = policy?.pushLimit, state.pushedAt.count >= limit.burst else { return nil }
-    return state.pushedAt[state.pushedAt.count - limit.burst] + limit.span
+  /// When the limit lets one more push of an urgency wake the app, boot clock; nil if it never had to wait.
+  func pushLimitFreeAt(for urgency: Urgency) -> Instant? {
+    guard let limit = policy?.pushLimit, state.pushedAt.count >= limit.most(for: urgency) else { return nil }
+    return state.pushedAt[state.pushedAt.count - limit.most(for: urgency)] + limit.span
   }
 
   /// The earliest time at which a push may wake the app, boot clock.
   func earliest(of push: Push) -> Instant {
-    guard push.attempts == 0, let pushLimitFreeAt else { return push.earliest }
-    return max(push.earliest, pushLimitFreeAt)
+    guard push.attempts == 0, let opens = pushLimitFreeAt(for: push.urgency) else { return push.earliest }
+    return max(push.earliest, opens)
   }
 }
 

@@ -54,6 +54,16 @@ final class Bridge {
     reportSoon()
   }
 
+  /// Notes what a connected source cannot bring; nil for nothing.
+  ///
+  /// - Parameter why: one line without secrets.
+  func isLimited(_ source: any Source, by why: String?) {
+    guard let record = record(of: source), record.state.isConnected, record.state.problem != why else { return }
+    record.state.limit(why)
+    if let why { journal.limited(source, why) }
+    reportSoon()
+  }
+
   /// Notes that the source lost its connection, or could not connect.
   ///
   /// - Parameter why: the reason, one line without secrets.
@@ -89,6 +99,7 @@ final class Bridge {
       for case (let message, .refused(let reason)) in zip(messages, fates) {
         self?.refuse(reason, app: message.app, from: source)
       }
+      if fates.contains(.stored) { self?.record(of: source)?.state.bring() }
       then(fates)
     }
   }

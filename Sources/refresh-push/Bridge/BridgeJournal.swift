@@ -15,6 +15,10 @@ final class BridgeJournal {
     write("\(source.label) is connected", source)
   }
 
+  func limited(_ source: any Source, _ problem: String) {
+    write("\(source.label) is connected, with a problem: \(problem)", source, priority: .warning)
+  }
+
   func lost(_ source: any Source, _ problem: String, retryIn pause: Duration?) {
     let next = pause.map { "another try in \($0.inSeconds)" } ?? "no other try before push.toml is read again"
     write("\(source.label) is not connected: \(problem); \(next)", source, priority: .warning)

@@ -8,6 +8,8 @@ enum BrokerReport: Sendable {
   /// The session with the broker, which the bridge must store before later reports.
   case session(BrokerSession)
   case connected
+  /// The broker refuses some of the topic filters, with the reason code of each.
+  case refused([String: UInt8])
   /// Messages that wait for a command in the mailbox. The thread sends no other report before it.
   case messages([BrokerMessage], of: BrokerSession)
   /// The last report: the thread has ended. The version is the one to try next.
@@ -149,6 +151,7 @@ final class BrokerConnection {
     if !messages.isEmpty, let session {
       report(.messages(messages, of: session))
       try waitUntilStored(client)
+      self.session?.acknowledge(messages)
       deadline = .now + Self.handshakeTimeout
     }
     // Every message read so far is stored.
@@ -191,11 +194,7 @@ final class BrokerConnection {
       case .answered(let code, let isSessionPresent, let keepAlive):
         try answered(code, isSessionPresent, client)
         self.keepAlive = keepAlive ?? options.keepAlive
-      case .subscribed(let code):
-        // mochi answers so while the request's number is in use; a present session has its subscription.
-        let isInForce = code == MQTTReason.packetNumberInUse && isEstablished
-        guard code == 1 || isInForce else { throw .notSubscribed(code: code) }
-        establish()
+      case .subscribed(let codes): try subscribed(codes)
       case .message(let message): messages.append(message)
       // Lower codes are no reasons: the broker closes the connection next.
       case .dismissed(let code): if code >= 0x80 { throw .dismissed(code: code) }
@@ -203,6 +202,15 @@ final class BrokerConnection {
       }
     }
     return messages
+  }
+
+  private func subscribed(_ codes: [UInt8]) throws(BrokerEnd) {
+    // mochi answers so while the request's number is in use; a present session has its subscription.
+    if isEstablished, codes[0] == MQTTReason.packetNumberInUse { return }
+    guard codes.contains(1) else { throw .notSubscribed(code: codes[0]) }
+    establish()
+    let refused = zip(options.filters, codes).filter { $0.1 != 1 }
+    report(.refused(Dictionary(refused) { first, _ in first }))
   }
 
   /// Refuses packets before the answer to the CONNECT, and a second answer, which would write the session to disk again.
@@ -219,25 +227,21 @@ final class BrokerConnection {
     if !isSessionPresent || session == nil {
       var now = timespec()
       clock_gettime(CLOCK_REALTIME, &now)
-      let begun = BrokerSession(beganAt: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
+      let begun = BrokerSession(
+        beganAt: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000, boot: options.boot)
       session = begun
       report(.session(begun))
     }
-    for step in session?.steps(toward: options.filter) ?? [] {
-      switch step {
-      case .subscribe(let filter): client.send(.subscribe(filter))
-      case .unsubscribe(let filter): client.send(.unsubscribe(filter))
-      }
-    }
+    for request in session?.requests(toward: options.filters) ?? [] { client.send(request) }
     // The broker already sends the messages of a present session.
-    if session?.filter == options.filter { establish() }
+    if session?.filters == options.filters { establish() }
   }
 
   private func establish() {
     guard !isEstablished else { return }
     isEstablished = true
-    if session?.filter != options.filter {
-      session?.filter = options.filter
+    if session?.filters != options.filters {
+      session?.filters = options.filters
       if let session { report(.session(session)) }
     }
     report(.connected)

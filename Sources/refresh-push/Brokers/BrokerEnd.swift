@@ -76,10 +76,13 @@ enum BrokerEnd: Error, Hashable, Sendable {
     }
   }
 
-  private static func denial(_ code: UInt8) -> String {
+  /// The problem with the refusal of a subscription.
+  ///
+  /// - Parameter whose: whose messages do not come.
+  static func denial(_ code: UInt8, of whose: String = "its topics") -> String {
     code < 0x80
-      ? "cannot get the messages of topic safely: the broker grants quality of service \(code), and 1 is needed"
-      : "cannot get the messages of topic: the broker refuses (\(MQTTReason.words(code))); check topic, and the broker's own rules"
+      ? "cannot get the messages of \(whose) safely: the broker grants quality of service \(code), and 1 is needed"
+      : "cannot get the messages of \(whose): the broker refuses (\(MQTTReason.words(code))); check topic and topics, and the broker's own rules"
   }
 
   private static func dismissal(_ code: UInt8) -> String {

@@ -13,6 +13,15 @@ enum BrokerIdentity {
     do throws(SystemdError) { return try MachineID.id(for: use) } catch { throw .unreachable(error.description) }
   }
 
+  /// The beginning of the id of the present boot.
+  static func boot() throws(BrokerEnd) -> String {
+    do throws(SystemdError) {
+      return String(try MachineID.boot().prefix(8))
+    } catch {
+      throw .unreachable(error.description)
+    }
+  }
+
   /// The default client id: a stable id for each machine, user and source, so that the broker finds the session.
   static func clientID(of source: String) throws(BrokerEnd) -> String {
     guard let digits = Digest.digits(16, of: "\(try machine()) \(geteuid()) \(source)".utf8) else {

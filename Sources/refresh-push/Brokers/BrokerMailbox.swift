@@ -8,13 +8,14 @@ enum BrokerCommand: Hashable, Sendable {
   case stored
   /// The messages are not stored: do not acknowledge them.
   case notStored
-  /// End the connection. No later command replaces this one.
+  /// End the connection, after the acknowledgement of messages that were reported as stored. No later command counts.
   case stop
 }
 
 /// The mailbox through which the main thread sends commands to a broker's thread.
 final class BrokerMailbox: Sendable {
-  private let command = Mutex<BrokerCommand?>(nil)
+  /// The waiting command, and whether the last one has come.
+  private let command = Mutex<(waiting: BrokerCommand?, isToStop: Bool)>((nil, false))
   /// A descriptor that is readable while a command waits (eventfd(2)).
   let eventDescriptor: Int32
 
@@ -30,7 +31,10 @@ final class BrokerMailbox: Sendable {
 
   /// Posts a command; for the main thread.
   func post(_ posted: BrokerCommand) {
-    command.withLock { if $0 != .stop { $0 = posted } }
+    command.withLock { command in
+      guard !command.isToStop else { return }
+      if posted == .stop { command.isToStop = true } else { command.waiting = posted }
+    }
     eventfd_write(eventDescriptor, 1)
   }
 
@@ -39,8 +43,8 @@ final class BrokerMailbox: Sendable {
     var count: eventfd_t = 0
     eventfd_read(eventDescriptor, &count)
     return command.withLock { command in
-      defer { if command != .stop { command = nil } }
-      return command
+      defer { command.waiting = nil }
+      return command.waiting ?? (command.isToStop ? .stop : nil)
     }
   }
 }

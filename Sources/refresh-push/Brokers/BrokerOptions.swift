@@ -22,8 +22,10 @@ struct BrokerOptions: Hashable, Sendable {
   var login: Login?
   /// The TLS files; nil for an unencrypted connection.
   var tls: RawConnection.TLS?
-  /// The topic filter to subscribe to.
-  var filter: String
+  /// The topic filters to subscribe to.
+  var filters: [String]
+  /// The beginning of the id of the present boot.
+  var boot: String
   /// The time in seconds that the broker keeps the session and its messages while the bridge is disconnected (MQTT 5).
   var sessionExpiry: UInt32
   /// The seconds of silence after which the bridge sends a ping, 5 to 65,535.

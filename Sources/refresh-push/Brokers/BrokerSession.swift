@@ -1,44 +1,54 @@
-/// The stored session with a broker, a line in the state directory.
+/// The stored session with a broker, some lines in the state directory.
 ///
-/// A packet number identifies a message only within a session. A lost session starts again at 1, because it expired or
-/// the broker lost its files. Brokers may also mark messages that arrived during a disconnect as repeated (DUP).
-/// Therefore the id of a message contains the session: otherwise a new message could be mistaken for an old one with
-/// the same number and content.
+/// A packet number identifies a message only within a session, and only until its acknowledgement: then the broker may
+/// use the number again, and a message with it is a new one even if the broker marks it as repeated (MQTT-4.3.2-5,
+/// MQTT-4.3.2-2 of 3.1.1). So the id of a message contains the session and its epoch, which ends when acknowledgements
+/// are about to be sent. Without them a new message could be mistaken for an old one with the same number and content.
 struct BrokerSession: Hashable, Sendable {
   /// The start of the session in hexadecimal, which distinguishes sessions.
   let id: String
-  /// The subscription that the broker has confirmed; nil before.
-  var filter: String?
+  /// The present boot, because a loss of power may bring back an older epoch.
+  private let boot: String
+  /// The number of acknowledgements in this boot.
+  private var acknowledgements = 0
+  /// The subscription that the broker has confirmed; empty before.
+  var filters: [String] = []
 
   /// A new session.
   ///
   /// - Parameter microseconds: the start, on the wall clock.
-  init(beganAt microseconds: Int64) {
+  init(beganAt microseconds: Int64, boot: String) {
     id = String(microseconds, radix: 16)
+    self.boot = boot
   }
 
-  /// Reads a stored line; nil for an invalid one.
-  init?(_ line: String) {
-    let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let id = words.first, !id.isEmpty, id.allSatisfy(\.isHexDigit) else { return nil }
-    self.id = String(id)
-    filter = words.count > 1 ? String(words[1]) : nil
+  /// Reads a stored session; nil for an invalid one.
+  init?(_ text: String, boot: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, !words[0].isEmpty, words[0].allSatisfy(\.isHexDigit), let count = Int(words[2]), count >= 0
+    else { return nil }
+    (id, self.boot) = (String(words[0]), boot)
+    acknowledgements = words[1] == boot ? count : 0
+    filters = lines.dropFirst().map(String.init)
   }
 
-  /// The stored line.
-  var line: String { filter.map { "\(id) \($0)" } ?? id }
+  /// The stored text.
+  var text: String { (["\(id) \(boot) \(acknowledgements)"] + filters).joined(separator: "\n") }
+
+  /// The part of the session in which a packet number identifies a message.
+  var epoch: String { "\(boot)-\(acknowledgements)" }
+
+  /// Ends the epoch: the messages are about to be acknowledged.
+  mutating func acknowledge(_ messages: [BrokerMessage]) {
+    if messages.contains(where: { $0.packet > 0 }) { acknowledgements += 1 }
+  }
 
   /// The requests that change the subscription of the session to `wanted`.
   ///
   /// An unchanged subscription is requested too, because a broker that lost power may have an older session.
-  func steps(toward wanted: String) -> [Step] {
-    let other = filter.flatMap { $0 == wanted ? nil : Step.unsubscribe($0) }
-    return (other.map { [$0] } ?? []) + [.subscribe(wanted)]
-  }
-
-  /// A request to the broker.
-  enum Step: Hashable, Sendable {
-    case subscribe(String)
-    case unsubscribe(String)
+  func requests(toward wanted: [String]) -> [MQTTRequest] {
+    let others = filters.filter { !wanted.contains($0) }
+    return (others.isEmpty ? [] : [.unsubscribe(others)]) + [.subscribe(wanted)]
   }
 }

@@ -21,10 +21,9 @@ final class BrokerSource: Source {
   /// The version that the broker speaks, kept until push.toml is read again.
   private var version: MQTTVersion
   /// The present connection or attempt; nil for none.
-  private var current: (mailbox: BrokerMailbox, topics: TopicTemplate)?
+  private var current: (mailbox: BrokerMailbox, topics: BrokerTopics)?
   private var connectedAt: ContinuousClock.Instant?
   private var silentEnds = 0
-  private var receptions = BrokerReceptions()
 
   init(_ settings: BrokerSettings, for bridge: Bridge) {
     self.settings = settings
@@ -36,10 +35,10 @@ final class BrokerSource: Source {
 
   func connect() {
     do throws(BrokerEnd) {
-      let topics = TopicTemplate(settings.topic, machine: try BrokerIdentity.machine())
-      let options = try options(filter: topics.filter)
+      let topics = BrokerTopics(settings.topic, apps: settings.topics, machine: try BrokerIdentity.machine())
+      let options = try options(filters: topics.filters)
       let mailbox = try BrokerMailbox()
-      let session = bridge.state[name].flatMap { BrokerSession($0) }
+      let session = bridge.state[name].flatMap { BrokerSession($0, boot: options.boot) }
       try BrokerConnection.start(options, version: version, session: session, mailbox: mailbox) {
         [weak self, bridge] report in bridge.onMain { self?.receive(report, from: mailbox) }
       }
@@ -50,10 +49,11 @@ final class BrokerSource: Source {
   }
 
   /// The options from push.toml and the present content of its secret files.
-  private func options(filter: String) throws(BrokerEnd) -> BrokerOptions {
+  private func options(filters: [String]) throws(BrokerEnd) -> BrokerOptions {
     let clientID = if let chosen = settings.clientID { chosen } else { try BrokerIdentity.clientID(of: name) }
     var options = BrokerOptions(
-      onlyVersion: settings.version, host: settings.host, port: settings.port, clientID: clientID, filter: filter,
+      onlyVersion: settings.version, host: settings.host, port: settings.port, clientID: clientID, filters: filters,
+      boot: try BrokerIdentity.boot(),
       sessionExpiry: UInt32(settings.sessionExpiry.components.seconds),
       keepAlive: UInt16(settings.keepAlive.components.seconds), maxPacket: UInt32(settings.maxPacket))
     do throws(ExchangeFailure) {
@@ -87,12 +87,13 @@ final class BrokerSource: Source {
     guard let current, current.mailbox === mailbox else { return }
     switch report {
     case .session(let session):
-      bridge.remember(.after(session.line), of: name)
+      bridge.remember(.after(session.text), of: name)
       // After a loss of power an older session would reuse the ids of other messages.
       do throws(ServiceError) { try bridge.state.sync() } catch { bridge.journal.cannot(error.description) }
     case .connected:
       connectedAt = .now
       bridge.connected(self)
+    case .refused(let codes): bridge.isLimited(self, by: Self.problem(codes, current.topics))
     case .messages(let messages, let session): handOver(messages, of: session, current.topics, to: mailbox)
     case .ended(let end, let version):
       self.version = version
@@ -101,21 +102,36 @@ final class BrokerSource: Source {
   }
 
   private func handOver(
-    _ messages: [BrokerMessage], of session: BrokerSession, _ topics: TopicTemplate, to mailbox: BrokerMailbox
+    _ messages: [BrokerMessage], of session: BrokerSession, _ topics: BrokerTopics, to mailbox: BrokerMailbox
   ) {
     let accepted = messages.compactMap { message(of: $0, session, topics) }
-    guard !accepted.isEmpty else { return mailbox.post(.stored) }
-    bridge.receive(accepted, from: self) { mailbox.post($0.contains(.undelivered) ? .notStored : .stored) }
+    var next = session
+    next.acknowledge(messages)
+    guard !accepted.isEmpty else { return acknowledge(next, mailbox) }
+    bridge.receive(accepted, from: self) { [weak self] fates in
+      guard !fates.contains(.undelivered) else { return mailbox.post(.notStored) }
+      self?.acknowledge(next, mailbox)
+    }
+  }
+
+  /// Lets the thread acknowledge its messages, after the state directory has the next epoch.
+  ///
+  /// In the other order, a bridge that is killed in between would take a new message with the same number and content
+  /// for a known one. A connection that is gone acknowledges nothing, so its epoch goes on.
+  private func acknowledge(_ next: BrokerSession, _ mailbox: BrokerMailbox) {
+    guard current?.mailbox === mailbox else { return }
+    bridge.remember(.after(next.text), of: name)
+    mailbox.post(.stored)
   }
 
   /// The message for the daemon; nil if the source refuses it for good.
-  private func message(of message: BrokerMessage, _ session: BrokerSession, _ topics: TopicTemplate) -> Message? {
+  private func message(of message: BrokerMessage, _ session: BrokerSession, _ topics: BrokerTopics) -> Message? {
     if message.hasLongTopic {
       bridge.refuses("its topic is longer than max_packet", from: self)
       return nil
     }
     guard let app = topics.app(of: message.topic) else {
-      bridge.refuses("its topic is of an earlier subscription", from: self)
+      bridge.refuses("no app has its topic; it is of an earlier subscription, or the broker changes topics", from: self)
       return nil
     }
     // The broker does not know the bound, or does not obey it.
@@ -129,13 +145,15 @@ final class BrokerSource: Source {
     }
     return Message(
       app: app, payload: payload, urgency: message.urgency.flatMap(Self.urgency),
-      id: id(of: message, session),
+      id: BrokerMessageID.id(of: message, source: name, session: session),
       isNew: !message.isRepeated && !message.isRetained)
   }
 
-  private func id(of message: BrokerMessage, _ session: BrokerSession) -> String? {
-    let id = BrokerMessageID.id(of: message, source: name, session: session)
-    return message.isRetained ? id : id.map { receptions.id($0, isRepeated: message.isRepeated) }
+  /// The problem with the topics that the broker refuses beside others; nil for none.
+  private static func problem(_ codes: [String: UInt8], _ topics: BrokerTopics) -> String? {
+    guard let code = codes.min(by: { $0.key < $1.key })?.value else { return nil }
+    let apps = codes.keys.map { $0.contains("+") ? "all other apps" : topics.app(of: $0) ?? "an app" }
+    return BrokerEnd.denial(code, of: apps.sorted().listed)
   }
 
   /// The urgency of a text such as `very-low`; nil for an unknown one.

@@ -97,7 +97,7 @@ struct DeliveryQueue {
     guard results.count == sent.count else { return nil }
     defer { sent = [] }
     return zip(sent, results).compactMap { entry, result in
-      entry.batch.accept(result.refusal.map(MessageFate.refused) ?? .stored, at: entry.index)
+      entry.batch.accept(MessageFate(result), at: entry.index)
     }
   }
 
@@ -132,6 +132,12 @@ struct DeliveryQueue {
     waiting = kept
     start = 0
     return actions
+  }
+}
+
+extension MessageFate {
+  fileprivate init(_ result: Wire.DeliveryResult) {
+    self = result.refusal.map(MessageFate.refused) ?? (result.fate == .known ? .known : .stored)
   }
 }
 

@@ -33,6 +33,8 @@ struct Message: Hashable, Sendable {
 enum MessageFate: Hashable, Sendable {
   /// The daemon has stored the message on disk. The source may acknowledge it, or store its id.
   case stored
+  /// The daemon has stored the message before.
+  case known
   /// The message is refused for good. The reason contains no payload; the source treats the message like a stored one.
   case refused(String)
   /// The source was disconnected before the delivery. The source must not acknowledge the message.

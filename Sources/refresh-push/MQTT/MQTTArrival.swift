@@ -4,8 +4,9 @@ import RefreshConfig
 enum MQTTArrival: Hashable {
   /// The broker's answer to the connect, a reason code of MQTT 5 or a return code of MQTT 3.1.1.
   case answered(code: UInt8, isSessionPresent: Bool, keepAlive: UInt16?)
-  /// The broker's answer to the subscription: the granted quality of service, or a reason code from 128 on.
-  case subscribed(code: UInt8)
+  /// The broker's answer to the subscription: for each filter the granted quality of service, or a reason code from
+  /// 128 on.
+  case subscribed(codes: [UInt8])
   case message(BrokerMessage)
   /// The broker closes the connection with a reason code of MQTT 5.
   case dismissed(code: UInt8)
@@ -28,7 +29,8 @@ enum MQTTArrival: Hashable {
     case .suback:
       _ = try reader.number()
       if version == .v5 { _ = try MQTTProperties(from: &reader) }
-      self = .subscribed(code: try reader.byte())
+      guard !reader.isAtEnd else { throw MQTTFault(.malformed, "the answer to the subscription is empty") }
+      self = .subscribed(codes: Array(reader.rest()))
     case .disconnect:
       guard version == .v5 else {
         throw MQTTFault(.protocolError, "a DISCONNECT came, which MQTT 3.1.1 does not allow")

@@ -1,10 +1,10 @@
 import RefreshConfig
 
 /// A packet from the bridge to a broker.
-enum MQTTRequest {
+enum MQTTRequest: Hashable {
   case connect
-  case subscribe(String)
-  case unsubscribe(String)
+  case subscribe([String])
+  case unsubscribe([String])
   case acknowledge(UInt16)
   /// The acknowledgement of a message whose topic is not accepted; MQTT 3.1.1 has no word for the reason.
   case refuse(UInt16)
@@ -41,17 +41,19 @@ enum MQTTRequest {
         body.add(login.password)
       }
       return body.packet(0x10)
-    case .subscribe(let filter):
+    case .subscribe(let filters):
       body.add(Self.subscription)
       if version == .v5 { body.bytes.append(0) }
-      body.add(filter)
-      // With MQTT 5, retained messages come for a new subscription only.
-      body.bytes.append(version == .v5 ? 0x11 : 0x01)
+      for filter in filters {
+        body.add(filter)
+        // With MQTT 5, retained messages come for a new subscription only.
+        body.bytes.append(version == .v5 ? 0x11 : 0x01)
+      }
       return body.packet(0x82)
-    case .unsubscribe(let filter):
+    case .unsubscribe(let filters):
       body.add(Self.unsubscription)
       if version == .v5 { body.bytes.append(0) }
-      body.add(filter)
+      for filter in filters { body.add(filter) }
       return body.packet(0xa2)
     case .acknowledge(let number):
       body.add(number)

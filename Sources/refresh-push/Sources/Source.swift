@@ -26,10 +26,17 @@ enum NextTry: Hashable, Sendable {
   case backOff
   /// After the back-off, and not before the time that the server asks for.
   case notBefore(Duration)
+  /// After the time that the server asked for before it ended the connection as planned, which is no failure.
+  case asPlanned(Duration)
   /// After the longest back-off, because an earlier try is unlikely to succeed.
   case longest
   /// Not before push.toml is read again, because the server wants no more requests.
   case never
+}
+
+extension [String] {
+  /// The first three with commas, and the number of the others.
+  var listed: String { prefix(3).joined(separator: ", ") + (count > 3 ? " and \(count - 3) more" : "") }
 }
 
 extension PushSource {

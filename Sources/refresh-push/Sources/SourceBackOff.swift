@@ -8,8 +8,8 @@ struct SourceBackOff: Hashable, Sendable {
   var first = Duration.seconds(1)
   /// The largest bound.
   var longest = Duration.seconds(300)
-  /// The least time of a connection that resets the back-off.
-  static let stable = Duration.seconds(60)
+  /// The least time of a connection that resets the back-off: less than proxies wait for a word of the server.
+  static let stable = Duration.seconds(30)
 
   private var failures: Int32 = 0
 

@@ -21,7 +21,7 @@ struct SourceState: Hashable, Sendable {
   private(set) var stage = Stage.idle
   /// The start of the present connection or of the time without one.
   private(set) var since: ContinuousClock.Instant
-  /// The reason for the missing connection; nil while connected, and before the first try.
+  /// The reason for the missing connection, or what a connected source cannot bring; nil for none.
   private(set) var problem: String?
   private var backOff = SourceBackOff()
 
@@ -54,6 +54,12 @@ struct SourceState: Hashable, Sendable {
     problem = nil
   }
 
+  /// The source is connected, and cannot bring all of its messages; nil if it can.
+  mutating func limit(_ why: String?) { if isConnected { problem = why } }
+
+  /// The source has brought something new: the failures before it do not count.
+  mutating func bring() { backOff.reset() }
+
   /// The connection or the attempt failed.
   mutating func fail(
     _ why: String, next: NextTry, at now: ContinuousClock.Instant, _ chance: inout some RandomNumberGenerator
@@ -66,6 +72,9 @@ struct SourceState: Hashable, Sendable {
     switch next {
     case .backOff: stage = .waiting(until: now + backOff.next(&chance))
     case .notBefore(let pause): stage = .waiting(until: now + max(pause, backOff.next(&chance)))
+    case .asPlanned(let pause):
+      backOff.reset()
+      stage = .waiting(until: now + max(pause, backOff.next(&chance)))
     case .longest: stage = .waiting(until: now + backOff.last(&chance))
     case .never: stage = .ended
     }

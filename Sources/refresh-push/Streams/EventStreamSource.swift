@@ -17,7 +17,7 @@ final class EventStreamSource: Source {
   private let intake: Intake
   private var stream: HTTPStream?
   private var parser = EventStreamParser()
-  /// The time to wait before a reconnect, if the server has set one.
+  /// The time to wait before a reconnect, if the server has ever set one.
   private var retry: Duration?
 
   init(_ settings: EventStreamSettings, for bridge: Bridge) {
@@ -108,10 +108,12 @@ final class EventStreamSource: Source {
   }
 
   private func loss(_ end: HTTPStream.End) -> (why: String, next: NextTry) {
-    switch end {
+    // Many servers end each stream after a time, and name the time to come back.
+    if case .closed = end, let pause = parser.retry { return (end.loss.why, .asPlanned(pause)) }
+    return switch end {
     case .refused(let head, _) where head.status == 204:
       ("the server has nothing more to say: HTTP status 204", .never)
-    case .refused(let head, let host) where head.status == 200:
+    case .refused(let head, let host) where head.status == 200 && head.encoding == nil:
       ("the server at \(host) sends no event stream; correct the url, or log in to the network", .backOff)
     case .closed, .failed:
       // The server's own time overrides shorter waits of the back-off.

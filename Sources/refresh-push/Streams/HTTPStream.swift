@@ -60,6 +60,7 @@ final class HTTPStream {
   func start() throws(ExchangeFailure) {
     isWanted = false
     var attempt = HTTPRequest(url: redirects.here.text, headers: request.headers)
+    attempt.headers.append("Accept-Encoding: identity")
     attempt.stream = HTTPRequest.StreamLimits(silence: request.silence)
     attempt.maxRate = Self.mostBytesInSecond
     attempt.caFile = request.caFile
@@ -70,7 +71,7 @@ final class HTTPStream {
     }
     let exchange = Exchange(attempt)
     exchange.onHead = { [unowned self] head in
-      isWanted = onHead(head)
+      isWanted = head.encoding == nil && onHead(head)
       return isWanted
     }
     exchange.onBody = { [unowned self] in onBytes($0) }
@@ -120,6 +121,9 @@ final class HTTPStream {
 }
 
 extension HTTPStream.End {
+  /// The status of a response that the caller did not want; nil for another end.
+  var status: Int? { if case .refused(let head, _) = self { head.status } else { nil } }
+
   /// The reason for a person, without secrets, and the time of the next try.
   var loss: (why: String, next: NextTry) {
     switch self {
@@ -133,6 +137,11 @@ extension HTTPStream.End {
     let status = "HTTP status \(head.status)"
     let pause = head.retryAfter(now: HTTPDate.now())
     switch head.status {
+    case 200 where head.encoding != nil:
+      return (
+        "\(host) sends the encoding \(head.encoding ?? ""), though only identity was asked for; turn it off for this url there",
+        .backOff
+      )
     case 401: return ("cannot log in to \(host): \(status); correct the credential_file", .longest)
     case 403:
       return (
@@ -144,5 +153,13 @@ extension HTTPStream.End {
     case 408, 425, 500...599: return ("\(host) has trouble: \(status)", pause.map(NextTry.notBefore) ?? .backOff)
     default: return ("\(host) has no such stream: \(status); correct the url", .longest)
     }
+  }
+}
+
+extension ResponseHead {
+  /// The encoding of the body, which no one has asked for; nil for none.
+  var encoding: String? {
+    let name = list("content-encoding").first { $0.lowercased() != "identity" }
+    return name.map { String($0.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(16)) }
   }
 }

@@ -7,10 +7,10 @@ import RefreshConfig
 ///
 /// After a reconnect the stream continues a little before the last stored message (``NtfyPosition``), and the daemon
 /// recognizes old messages by their ids. A source without a stored message continues from the time of its first
-/// connection.
+/// connection. A topic that the server does not let be read costs only its own app (``ReadableTopics``).
 final class NtfySource: Source {
-  /// The most bytes of a line; the server accepts messages of 4,096 bytes.
-  private static let longestLine = 16 << 10
+  /// The most bytes of a line: a message of 4,096 bytes, each of which may be escaped as `\u003c`, and the rest.
+  private static let longestLine = 6 * 4096 + (16 << 10)
 
   let name: String
   let kind = Wire.SourceKind.ntfy
@@ -23,6 +23,8 @@ final class NtfySource: Source {
   private var position = NtfyPosition(nil)
   /// Whether the server has sent an `open` event, as ntfy servers do.
   private var isOpen = false
+  /// The search for the topics that the server lets be read; nil while it lets all be read.
+  private var search: ReadableTopics?
 
   init(_ settings: NtfySettings, for bridge: Bridge) {
     (name, self.settings, self.bridge) = (settings.name, settings, bridge)
@@ -32,19 +34,31 @@ final class NtfySource: Source {
   }
 
   func connect() {
+    search = nil
+    listen(to: settings.topics.keys.sorted())
+  }
+
+  private func listen(to topics: [String]) {
     lines = LineBuffer(limit: Self.longestLine)
     isOpen = false
     position = NtfyPosition(origin.position(in: bridge.state[name]))
     intake.beginConnection()
+    let since = position.since.map { "?since=\($0)" } ?? ""
+    start("\(topics.joined(separator: ","))/json\(since)", isWanted: { $0.status == 200 }) { [unowned self] in end($0) }
+  }
+
+  private func start(
+    _ path: String, isWanted: @escaping (ResponseHead) -> Bool, onEnd: @escaping (HTTPStream.End) -> Void
+  ) {
     do throws(ExchangeFailure) {
-      let stream = try HTTPStream(try request(), in: bridge.loop)
-      stream.onHead = { $0.status == 200 }
+      let stream = try HTTPStream(try request(path), in: bridge.loop)
+      stream.onHead = isWanted
       stream.onBytes = { [unowned self] in receive($0) }
-      stream.onEnd = { [unowned self] in end($0) }
+      stream.onEnd = onEnd
       self.stream = stream
       try stream.start()
     } catch {
-      end(.failed(error))
+      onEnd(.failed(error))
     }
   }
 
@@ -53,12 +67,9 @@ final class NtfySource: Source {
     stream = nil
   }
 
-  private func request() throws(ExchangeFailure) -> HTTPStream.StreamRequest {
-    // Sorted topics make the request independent of the hash seed.
-    let topics = settings.topics.keys.sorted().joined(separator: ",")
+  private func request(_ path: String) throws(ExchangeFailure) -> HTTPStream.StreamRequest {
     let server = settings.url.text.hasSuffix("/") ? String(settings.url.text.dropLast()) : settings.url.text
-    let since = position.since.map { "?since=\($0)" } ?? ""
-    var request = HTTPStream.StreamRequest(url: "\(server)/\(topics)/json\(since)")
+    var request = HTTPStream.StreamRequest(url: "\(server)/\(path)")
     request.caFile = settings.caFile
     request.silence = settings.silence
     request.ownHeaders =
@@ -102,6 +113,30 @@ final class NtfySource: Source {
       bridge.remember(.after(origin.line(since)), of: name)
     }
     bridge.connected(self)
+    bridge.isLimited(self, by: search.map { problem(with: $0.unreadable) })
+  }
+
+  // MARK: Topics that must not be read
+
+  /// Asks whether the next list of topics may be read, and listens to what may be read at the end.
+  private func look(_ refusal: HTTPStream.End) {
+    guard let search else { return }
+    guard let list = search.next else {
+      return search.readable.isEmpty ? lose(refusal) : listen(to: search.readable)
+    }
+    // The endpoint of ntfy's apps; the answer's status is enough.
+    start("\(list.joined(separator: ","))/auth", isWanted: { _ in false }) { [unowned self] end in
+      stream = nil
+      guard let status = end.status, status == 200 || status == 403 else { return lose(refusal) }
+      self.search?.answer(isReadable: status == 200)
+      look(refusal)
+    }
+  }
+
+  private func problem(with topics: [String]) -> String {
+    let apps = Set(topics.compactMap { settings.topics[$0] }).sorted().listed
+    return "the server does not let the topics of some apps be read: HTTP status 403 for \(apps); "
+      + "correct the rights there, or the credential_file"
   }
 
   private func item(_ message: NtfyMessage) -> Intake.Item? {
@@ -123,6 +158,14 @@ final class NtfySource: Source {
 
   private func end(_ end: HTTPStream.End) {
     stream = nil
+    if end.status == 403, search == nil, settings.topics.count > 1 {
+      search = ReadableTopics(among: settings.topics.keys.sorted())
+      return look(end)
+    }
+    lose(end)
+  }
+
+  private func lose(_ end: HTTPStream.End) {
     if case .closed = end, !isOpen {
       // Usually this is the login page of a network.
       bridge.lost(self, why: "the server there is no ntfy server; correct the url, or log in to the network")

@@ -73,7 +73,9 @@ extension Screen {
     if waiting.count > Self.mostPushes { lines.append("and \(waiting.count - Self.mostPushes) more") }
     facts.add("pushes", lines)
     if let limit = why.pushLimit, limit.used > 0 || !waiting.isEmpty || !dropped.isEmpty {
-      facts.add("push limit", "\(limit.used) of \(limit.burst) in the last \(limit.span), \(limit.perHour) an hour")
+      let last = limit.burst > 1 && limit.used == limit.burst - 1 ? "; the last is kept for an urgent push" : ""
+      facts.add(
+        "push limit", "\(limit.used) of \(limit.burst) in the last \(limit.span), \(limit.perHour) an hour\(last)")
     }
     let drops = dropped.map { "\(title($0)), came \(clock($0.arrivedMicroseconds)): \($0.reason)" }
     facts.add("dropped", drops.flatMap { wrapped($0, within: width) }.map { paint($0, .bad) })

@@ -30,6 +30,10 @@ class SmallBroker:
         # The acknowledged packet numbers.
         self.acknowledged = []
         self.subscriptions = []
+        # The topic filters that no client may have.
+        self.refused_topics = set()
+        # Whether a client gets a topic with a slash for each dot, as RabbitMQ sends it.
+        self.takes_dots_for_slashes = False
         self.sessions = set()
         # Whether the broker reads without answering.
         self.is_silent = False
@@ -48,10 +52,12 @@ class SmallBroker:
 
     # Actions of a test.
 
-    def send(self, topic, payload, packet, repeated=False):
+    def send(self, topic, payload, packet, repeated=False, retained=False):
         """Sends a message with quality of service 1 to the subscribed client."""
         self.wait(lambda: self.client, "a client")
-        head = PUBLISH << 4 | repeated << 3 | 1 << 1
+        head = PUBLISH << 4 | repeated << 3 | 1 << 1 | retained
+        if self.takes_dots_for_slashes:
+            topic = topic.replace(".", "/")
         properties = b"\0" if self.spoken[self.client] == V5 else b""
         self.write(self.client, head, text(topic) + struct.pack(">H", packet) + properties + payload.encode())
 
@@ -157,9 +163,15 @@ class SmallBroker:
 
     def subscribe(self, connection, body):
         properties = b"\0" if self.spoken[connection] == V5 else b""
-        self.write(connection, SUBACK << 4, body[:2] + properties + bytes([self.grants]))
+        filters, rest = [], body[2 + len(properties) :]
+        while rest:
+            count = struct.unpack(">H", rest[:2])[0]
+            filters.append(rest[2 : 2 + count].decode())
+            rest = rest[3 + count :]
+        codes = bytes(0x87 if one in self.refused_topics else self.grants for one in filters)
+        self.write(connection, SUBACK << 4, body[:2] + properties + codes)
         with self.has_changed:
-            self.subscriptions.append(body[4 + len(properties) : -1].decode())
+            self.subscriptions += filters
             self.client = connection
             self.has_changed.notify_all()
 

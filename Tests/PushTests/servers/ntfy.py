@@ -1,6 +1,7 @@
 """The part of an ntfy server that subscribers and publishers meet: the wire format of ntfy 2, and its cache.
 
     GET /TOPIC,TOPIC/json    JSON lines: `open`, then the messages of `since=`, then new messages and `keepalive`s
+    GET /TOPIC,TOPIC/auth    200, or 403 for topics that must not all be read
     POST /TOPIC              a message; the headers Priority and X-UnifiedPush
 
 `since=` is `all`, `none`, `latest`, a time, a duration or the id of a message. By an id, a subscriber gets the messages
@@ -59,6 +60,8 @@ class Ntfy:
         self.asked = []
         # The authorization headers that may subscribe; if there are none, everybody may.
         self.accounts = set()
+        # The topics that nobody may read.
+        self.forbidden = set()
         # The answers to the next subscribers: a status and headers.
         self.refusals = []
         self.is_silent = False
@@ -255,6 +258,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, headers = self.ntfy.refusals.pop(0) if self.ntfy.refusals else (200, {})
             if self.ntfy.accounts and asked.authorization not in self.ntfy.accounts:
                 status = 403 if asked.authorization is None else 401
+            if status == 200 and self.ntfy.forbidden.intersection(asked.topics):
+                status = 403
+            if kind == "auth":
+                self.answer(status, json.dumps({"success": status == 200}))
+                return
             asked.status = status if kind == "json" else 404
             # A publisher may send as soon as the subscriber is visible.
             asked.old, asked.place = self.ntfy.old(asked.topics, asked.since), len(self.ntfy.sent)
@@ -312,7 +320,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.chunk({"id": identifier(), "time": int(time.time()), "event": event, "topic": ",".join(asked.topics)})
 
     def chunk(self, message):
+        # As Go writes it.
         line = json.dumps(message).encode() + b"\n"
+        for byte in b"<>&":
+            line = line.replace(bytes([byte]), b"\\u%04x" % byte)
         self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
 
 
