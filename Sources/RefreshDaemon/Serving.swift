@@ -22,7 +22,7 @@ extension Daemon {
       tooManyWatches: RefreshdInterface.TooManyWatches(
         limit: bounds.watchesPerUser, remedy: "Close a connection that watches, or watch more with one."))
     let origin = CallerOrigin(readsRoots: ports.settings.isUserDaemon, launcher: ports.launcher)
-    server.confine = { origin.confinement(of: $0, $1) }
+    server.confine = { origin.confinement(of: $0, $1, pidfd: $2) }
     // A list of a thousand apps takes a megabyte of small blocks, which an idle daemon would keep.
     server.afterLongReply = HeapMemory.trim
     life.server = server
@@ -35,51 +35,63 @@ extension Daemon {
     try server.listen(at: settings.socket, mode: settings.isUserDaemon ? 0o600 : 0o666)
   }
 
+  /// A method for people and their tools: a task, a sandboxed app and nobody may not call it, even about its own app.
+  private func forPeople<Parameters>(
+    _ handler: @escaping (Call<Parameters>) -> Void
+  ) -> (Call<Parameters>) -> Void {
+    { call in
+      guard call.peer.confinement == .none else {
+        return call.fail(RefreshdInterface.NotAllowed(remedy: self.core.access.remedyForPeople(call.peer)))
+      }
+      handler(call)
+    }
+  }
+
   private var appInterface: Interface {
     var interface = Interface(AppInterface.self)
     interface.serve(AppInterface.Signal.self) { self.signal($0) }
     interface.serve(AppInterface.Attach.self) { self.attach($0) }
     interface.serve(AppInterface.Complete.self) { self.complete($0) }
-    interface.serve(AppInterface.Push.self) { self.push($0) }
+    interface.serve(AppInterface.Push.self, forPeople { self.push($0) })
     interface.serve(AppInterface.Synced.self) { self.synced($0) }
     return interface
   }
 
   private var pushInterface: Interface {
     var interface = Interface(PushInterface.self)
-    interface.serve(PushInterface.Deliver.self) { self.deliver($0) }
-    interface.serve(PushInterface.Report.self) { self.reportSources($0) }
-    interface.serve(PushInterface.Watch.self, as: .watch) { self.watchBridge($0) }
+    interface.serve(PushInterface.Deliver.self, forPeople { self.deliver($0) })
+    interface.serve(PushInterface.Report.self, forPeople { self.reportSources($0) })
+    interface.serve(PushInterface.Watch.self, as: .watch, forPeople { self.watchBridge($0) })
     return interface
   }
 
   private var managerInterface: Interface {
     var interface = Interface(ManagerInterface.self)
-    interface.serve(ManagerInterface.List.self, as: .query) { self.list($0) }
+    interface.serve(ManagerInterface.List.self, as: .query, forPeople { self.list($0) })
     interface.serve(ManagerInterface.Show.self, as: .query) { self.show($0) }
-    interface.serve(ManagerInterface.Status.self, as: .query) { self.status($0) }
+    interface.serve(ManagerInterface.Status.self, as: .query, forPeople { self.status($0) })
     interface.serve(ManagerInterface.Why.self, as: .work) { self.why($0) }
-    interface.serve(ManagerInterface.Run.self) { self.run($0) }
-    interface.serve(ManagerInterface.Set.self) { self.set($0) }
-    interface.serve(ManagerInterface.Reset.self) { self.reset($0) }
-    interface.serve(ManagerInterface.Disable.self) { self.disable($0) }
-    interface.serve(ManagerInterface.Enable.self) { self.enable($0) }
-    interface.serve(ManagerInterface.Usage.self, as: .work) { self.usage($0) }
-    interface.serve(ManagerInterface.Openings.self, as: .work) { self.openings($0) }
-    interface.serve(ManagerInterface.Forget.self) { self.forget($0) }
-    interface.serve(ManagerInterface.Erase.self) { self.erase($0) }
-    interface.serve(ManagerInterface.Skip.self) { self.skip($0) }
-    interface.serve(ManagerInterface.Expire.self) { self.expire($0) }
-    interface.serve(ManagerInterface.Pause.self) { self.pause($0) }
-    interface.serve(ManagerInterface.Resume.self) { self.resume($0) }
-    interface.serve(ManagerInterface.Schedule.self) { self.schedule($0) }
+    interface.serve(ManagerInterface.Run.self, forPeople { self.run($0) })
+    interface.serve(ManagerInterface.Set.self, forPeople { self.set($0) })
+    interface.serve(ManagerInterface.Reset.self, forPeople { self.reset($0) })
+    interface.serve(ManagerInterface.Disable.self, forPeople { self.disable($0) })
+    interface.serve(ManagerInterface.Enable.self, forPeople { self.enable($0) })
+    interface.serve(ManagerInterface.Usage.self, as: .work, forPeople { self.usage($0) })
+    interface.serve(ManagerInterface.Openings.self, as: .work, forPeople { self.openings($0) })
+    interface.serve(ManagerInterface.Forget.self, forPeople { self.forget($0) })
+    interface.serve(ManagerInterface.Erase.self, forPeople { self.erase($0) })
+    interface.serve(ManagerInterface.Skip.self, forPeople { self.skip($0) })
+    interface.serve(ManagerInterface.Expire.self, forPeople { self.expire($0) })
+    interface.serve(ManagerInterface.Pause.self, forPeople { self.pause($0) })
+    interface.serve(ManagerInterface.Resume.self, forPeople { self.resume($0) })
+    interface.serve(ManagerInterface.Schedule.self, forPeople { self.schedule($0) })
     interface.serve(ManagerInterface.History.self, as: .work) { self.history($0) }
-    interface.serve(ManagerInterface.Forecast.self, as: .work) { self.forecast($0) }
-    interface.serve(ManagerInterface.Timeline.self, as: .work) { self.timeline($0) }
-    interface.serve(ManagerInterface.Metrics.self, as: .query) { self.metrics($0) }
+    interface.serve(ManagerInterface.Forecast.self, as: .work, forPeople { self.forecast($0) })
+    interface.serve(ManagerInterface.Timeline.self, as: .work, forPeople { self.timeline($0) })
+    interface.serve(ManagerInterface.Metrics.self, as: .query, forPeople { self.metrics($0) })
     interface.serve(ManagerInterface.Watch.self, as: .watch) { self.watch($0) }
-    interface.serve(ManagerInterface.Check.self, as: .work) { self.check($0) }
-    interface.serve(ManagerInterface.Reload.self) { self.reload($0) }
+    interface.serve(ManagerInterface.Check.self, as: .work, forPeople { self.check($0) })
+    interface.serve(ManagerInterface.Reload.self, forPeople { self.reload($0) })
     interface.serve(ManagerInterface.Version.self, as: .query) { self.version($0) }
     return interface
   }
@@ -99,8 +111,8 @@ extension Daemon {
 
   private var sessionInterface: Interface {
     var interface = Interface(SessionInterface.self)
-    interface.serve(SessionInterface.Follow.self, as: .watch) { self.followDesktop($0) }
-    interface.serve(SessionInterface.Report.self) { self.reportDesktop($0) }
+    interface.serve(SessionInterface.Follow.self, as: .watch, forPeople { self.followDesktop($0) })
+    interface.serve(SessionInterface.Report.self, forPeople { self.reportDesktop($0) })
     return interface
   }
 

@@ -10,11 +10,13 @@ enum SmallFiles {
     return bytes(of: descriptor)
   }
 
-  /// The bytes of an open file, from its beginning.
-  static func bytes(of descriptor: Int32) -> [UInt8] {
+  /// The bytes of an open file, from its beginning; at most a block more than the most, if the file is longer.
+  static func bytes(of descriptor: Int32, most: Int = .max) -> [UInt8] {
     var bytes: [UInt8] = []
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      while case let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(bytes.count)), count > 0 {
+      while bytes.count <= most,
+        case let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(bytes.count)), count > 0
+      {
         bytes += buffer[..<count]
       }
     }

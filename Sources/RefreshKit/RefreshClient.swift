@@ -111,6 +111,8 @@ public actor RefreshClient {
   /// The daemon has saved the interval when this returns. It stays in force, also across restarts, until you set
   /// another one or the user runs `refreshctl reset`.
   ///
+  /// The interval is the person's, so a sandboxed app and a task may not set it: `notAllowed`.
+  ///
   /// Throws `badInterval` if the interval is shorter than the daemon allows, `notStored` if the daemon cannot save it,
   /// and the errors of ``connect(app:socket:keepsTrying:)`` if the daemon cannot be reached.
   public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {

@@ -9,16 +9,45 @@ public enum CallerConfinement: Sendable, Equatable {
   case none
   /// The caller may act for this subject only.
   case to(String)
+  /// The caller runs in a sandbox of its own, and may act for the subject of that sandbox only.
+  case sandbox(Sandbox)
   /// The caller may act for nothing.
   case fromAll
+
+  /// The known facts about a caller's sandbox.
+  public struct Sandbox: Sendable, Equatable {
+    /// The subject that the caller may act for.
+    public let subject: String
+    /// The folder of its data outside the sandbox; nil if that is unknown.
+    public let folder: String?
+    /// Whether it shares the network of the machine; false if that is unknown.
+    public let hasNetwork: Bool
+
+    /// Makes it from what was found out.
+    public init(_ subject: String, folder: String? = nil, hasNetwork: Bool = false) {
+      (self.subject, self.folder, self.hasNetwork) = (subject, folder, hasNetwork)
+    }
+  }
+
+  /// The one subject that the caller may act for; nil if there is not exactly one.
+  public var subject: String? {
+    switch self {
+    case .to(let name): name
+    case .sandbox(let sandbox): sandbox.subject
+    case .none, .fromAll: nil
+    }
+  }
+
+  /// The sandbox of the caller; nil for a caller outside one.
+  public var sandbox: Sandbox? { if case .sandbox(let sandbox) = self { sandbox } else { nil } }
 
   /// Inspects the process that connected, which may end meanwhile.
   ///
   /// - Parameters:
   ///   - descriptor: the connected socket.
   ///   - peer: its peer, by `SO_PEERCRED`.
-  ///   - look: reads the process from `/proc`. Its result counts only if the process was still alive afterwards.
-  init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t) -> CallerConfinement) {
+  ///   - look: reads the process from `/proc`, by its id, its user and its pidfd. Its result counts only if the process was still alive afterwards.
+  init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t, Int32) -> CallerConfinement) {
     // 0 is a process of another pid namespace: the service manager of this machine did not start it.
     guard peer.pid > 0 else {
       self = .none
@@ -32,7 +61,7 @@ public enum CallerConfinement: Sendable, Equatable {
       return
     }
     defer { close(pidfd) }
-    let answer = look(peer.pid, peer.uid)
+    let answer = look(peer.pid, peer.uid, pidfd)
     var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
     // A process that has ended may have left the socket to another process of its sandbox.
     self = poll(&end, 1, 0) == 0 ? answer : .fromAll

@@ -1,10 +1,10 @@
 """A user's own daemon obeys its user and root, and nobody else; a sandboxed app speaks for itself only."""
 
+import json
 import os
 import pwd
 import stat
 import subprocess
-import sys
 
 import pytest
 
@@ -18,17 +18,50 @@ STRANGER = 54321
 GROUP = 54322
 # Another group and another bridge than this machine's.
 AS_ON_A_SERVER = 'mount --bind "$0" /etc/group && mount --bind "$1" /etc/passwd && shift && exec "$@"'
-CHROOTED = """
+CALLING = """
 import json, os, socket, sys
-os.chroot(sys.argv[1])
+if sys.argv[1]:
+    os.chroot(sys.argv[1])
 client = socket.socket(socket.AF_UNIX)
-client.connect("/socket")
-client.sendall(json.dumps({"method": "org.refreshd.Manager.Show", "parameters": {"app": sys.argv[2]}}).encode() + b"\\0")
+client.connect(sys.argv[2])
+client.sendall(sys.argv[3].encode() + b"\\0")
 data = b""
 while not data.endswith(b"\\0"):
     data += client.recv(65536)
-print(json.loads(data[:-1]).get("error", "ok"))
+print(data[:-1].decode())
 """
+# Methods for people: a Flatpak may not call them about its own app either.
+FOR_PEOPLE = [
+    ("Manager.Set", {"apps": [TODO], "background_interval": "15min"}),
+    ("Manager.Reset", {"apps": [TODO]}),
+    ("Manager.Enable", {"apps": [TODO]}),
+    ("Manager.Disable", {"apps": [TODO]}),
+    ("Manager.Skip", {"apps": [TODO]}),
+    ("Manager.Forget", {"apps": [TODO]}),
+    ("Manager.Run", {"app": TODO, "anyway": True}),
+    ("Manager.Schedule", {"app": TODO, "earliest_us": 0}),
+    ("Manager.Expire", {"refresh": "1-1"}),
+    ("Manager.Usage", {"app": TODO}),
+    ("Manager.Openings", {"app": TODO}),
+    ("Manager.Timeline", {"app": TODO, "since_us": 0}),
+    ("Manager.Forecast", {"app": TODO}),
+    *((f"Manager.{name}", {}) for name in ("List", "Status", "Pause", "Resume", "Reload", "Check", "Metrics")),
+    ("Manager.Erase", {"app": TODO}),
+    ("App.Push", {"app": TODO, "payload": "{}"}),
+    ("Push.Report", {"sources": []}),
+    ("Session.Follow", {}),
+]
+
+
+def ask(method, parameters, root="", socket="/socket", prefix=()):
+    """The answer to a call of a process with another root directory, or of one that a program starts."""
+    asked = json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters})
+    command = [*prefix, "/usr/bin/python3", "-c", CALLING, root, socket, asked]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout)
+
+
+def error(*arguments, **options):
+    return ask(*arguments, **options).get("error")
 
 
 class OwnDaemon(Daemon):
@@ -54,12 +87,12 @@ def test_only_the_user_and_root_are_obeyed(own):
         os.chown(path, NOBODY, -1)
     own.start(prefix=["unshare", "--mount", "sh", "-c", AS_ON_A_SERVER, group, passwd, *user])
     assert stat.S_IMODE(own.socket.stat().st_mode) == 0o600
-    with as_user(NOBODY):
-        assert own.status()["apps"] == 1
+    # as_user() keeps root's real id, and such a process hides its root directory: it would be nobody.
+    assert ask("Manager.Status", {}, socket=str(own.socket), prefix=user)["parameters"]["status"]["apps"] == 1
     assert own.status()["is_user_daemon"]
     own.socket.chmod(0o666)
-    for user, groups in ((STRANGER, []), (54323, [GROUP])):
-        with as_user(user, groups=groups):
+    for stranger, groups in ((STRANGER, []), (54323, [GROUP])):
+        with as_user(stranger, groups=groups):
             with fails("org.refreshd.NotAllowed"):
                 own.status()
             with fails("org.refreshd.NotAllowed"):
@@ -68,18 +101,83 @@ def test_only_the_user_and_root_are_obeyed(own):
                 own.call("Push.Report", sources=[])
 
 
-def test_a_flatpak_speaks_for_the_app_of_its_id_only(own):
+REFUSED = "org.refreshd.NotAllowed"
+
+
+@pytest.fixture
+def flatpak(own):
+    """Asks from a root directory with a `.flatpak-info`."""
     own.app("exit 100")
     own.app("exit 100", id=MAIL)
     own.start()
+    information = own.directory / ".flatpak-info"
+    information.write_text(f"[Application]\nname={TODO}\n\n[Instance]\ninstance-id=7\n")
+    return information
 
-    def ask(app):
-        command = [sys.executable, "-c", CHROOTED, own.directory, app]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
 
-    assert [ask(TODO), ask(MAIL)] == ["ok", "ok"]
-    (own.directory / ".flatpak-info").write_text(f"[Application]\nname={TODO}\n\n[Instance]\ninstance-id=7\n")
-    assert [ask(TODO), ask(MAIL)] == ["ok", "org.refreshd.NotAllowed"]
-    # A runtime has no app.
-    (own.directory / ".flatpak-info").write_text("[Runtime]\nname=org.example.Platform\n")
-    assert ask(TODO) == "org.refreshd.NotAllowed"
+def show(own, app=TODO):
+    return error("Manager.Show", {"app": app}, str(own.directory))
+
+
+def test_a_flatpak_speaks_for_the_app_of_its_id_only(own, flatpak):
+    assert [show(own, TODO), show(own, MAIL)] == [None, REFUSED]
+    signal = {"app": MAIL, "signal": "foreground"}
+    assert error("App.Signal", signal, str(own.directory)) == REFUSED
+    assert error("App.Signal", signal | {"app": TODO}, str(own.directory)) is None
+    flatpak.unlink()
+    assert [show(own, TODO), show(own, MAIL)] == [None, None]
+
+
+def test_what_is_for_people_is_refused_to_a_flatpak(own, flatpak):
+    own.call("Manager.Disable", apps=[TODO])
+    for method, parameters in FOR_PEOPLE:
+        answer = ask(method, parameters, str(own.directory))
+        assert answer.get("error") == REFUSED and "person" in answer["parameters"]["remedy"], (method, answer)
+    assert own.call("Manager.Why", app=TODO)["why"]["is_disabled"]
+    assert not own.show()["background_interval"]["overridden"]
+
+
+def test_a_flatpak_learns_of_the_machine_only_what_is_met(own, flatpak):
+    own.app("exit 100", network="unmetered")
+    own.call("Manager.Reload")
+    why = ask("Manager.Why", {"app": TODO}, str(own.directory))["parameters"]["why"]
+    assert {term["has"] for term in why["terms"]} <= {"met", "not met"} and why["terms"]
+    assert all(not fact["source"] and "value" not in fact for fact in why["conditions"].values())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "long", "null", "two", "runtime", "folder", "empty"])
+def test_information_that_cannot_be_understood_is_nobodys(own, flatpak, kind):
+    text = flatpak.read_text()
+    flatpak.rename(own.directory / "real")
+    match kind:
+        case "pipe":
+            os.mkfifo(flatpak)
+        case "link":
+            flatpak.symlink_to("real")
+        case "long":
+            flatpak.write_text(text)
+            os.truncate(flatpak, 1 << 30)
+        case "null":
+            flatpak.write_text(text + "\0")
+        case "two":
+            flatpak.write_text(f"[Application]\nname={TODO}\nname={MAIL}\n")
+        case "runtime":
+            flatpak.write_text("[Runtime]\nname=org.example.Platform\n")
+        case "folder":
+            flatpak.mkdir()
+        case "empty":
+            flatpak.touch()
+    assert [show(own), error("Manager.Version", {}, str(own.directory))] == [REFUSED, None]
+
+
+def test_a_sandbox_is_nobody_to_the_systems_daemon(daemon):
+    """It cannot open the sandbox's root directory, but the sandbox has a pid namespace of its own."""
+    daemon.app("exit 100", owner="nobody", directory="/")
+    daemon.start()
+    asked = {"app": TODO}
+    user = ["setpriv", f"--reuid={NOBODY}", "--clear-groups"]
+    here = {"socket": str(daemon.socket)}
+    assert error("Manager.Show", asked, prefix=user, **here) is None
+    sandbox = ["unshare", "--pid", "--fork", "--kill-child", *user]
+    assert error("Manager.Show", asked, prefix=sandbox, **here) == REFUSED
+    assert error("Manager.Version", {}, prefix=sandbox, **here) is None

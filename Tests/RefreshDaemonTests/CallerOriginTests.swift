@@ -24,8 +24,8 @@ import Varlink
       ("/refreshd-task-1-2-0.service", .fromAll),
       ("/system.slice/refreshd.service/refresh-1-2-0", .fromAll),
       ("/system.slice/refreshd.service/refresh-service", .none),
-      ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", .to("org.example.Todo")),
-      (#"\#(manager)/app.slice/app-flatpak-org.example.to\x2ddo-4711.scope"#, .to("org.example.to-do")),
+      ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", .sandbox(.init("org.example.Todo"))),
+      (#"\#(manager)/app.slice/app-flatpak-org.example.to\x2ddo-4711.scope"#, .sandbox(.init("org.example.to-do"))),
       ("\(manager)/app.slice/app-gnome-org.example.Todo-4711.scope", .none),
     ] as [(String, CallerConfinement)])
   func theCgroupSaysWhatAProcessMaySpeakAbout(path: String, confinement: CallerConfinement) {
@@ -36,19 +36,31 @@ import Varlink
   /// A `.flatpak-info`, and what its instance may speak about.
   @Test(
     arguments: [
-      ("", nil),
-      ("[Application]\nname=org.example.Todo\nruntime=x\n[Instance]\nname=org.example.Mail\n", .to("org.example.Todo")),
+      ("", .fromAll),
+      (
+        "[Application]\nname=org.example.Todo\nruntime=x\n[Instance]\nname=org.example.Mail\n",
+        .sandbox(.init("org.example.Todo"))
+      ),
+      (
+        "[Application]\nname=org.example.Todo\n[Instance]\ninstance-path=/home/a\n[Context]\nshared=network;ipc;\n",
+        .sandbox(.init("org.example.Todo", folder: "/home/a", hasNetwork: true))
+      ),
       ("[Instance]\nname=org.example.Mail\n", .fromAll),
       ("[Runtime]\nname=org.example.Platform\n", .fromAll),
       ("[Application]\nname=nothing\n", .fromAll),
-    ] as [(String, CallerConfinement?)])
-  func aFlatpakIsKnownByItsInformation(info: String, confinement: CallerConfinement?) {
-    #expect(CallerOrigin.flatpak(by: info) == confinement)
+      (" [Application] \n# a comment\n name = org.example.Todo\n", .sandbox(.init("org.example.Todo"))),
+      ("[Application]\nname=org.example.Todo\nname=org.example.Mail\n", .fromAll),
+      ("[Application]\nname=org.example.Todo\n[Application]\nname=org.example.Mail\n", .fromAll),
+      ("[Application]\nname=org.example.Todo\n\0", .fromAll),
+      ("[Application]\nname=org.example.Todo\n" + String(repeating: "#", count: 16 << 10), .fromAll),
+    ] as [(String, CallerConfinement)])
+  func aFlatpakIsKnownByItsInformation(info: String, confinement: CallerConfinement) {
+    #expect(FlatpakInformation.confinement(by: Array(info.utf8)) == confinement)
   }
 
   @Test func thisProcessIsNoTask() {
     let origin = CallerOrigin(readsRoots: true, launcher: MemoryLauncher())
-    #expect(origin.confinement(of: getpid(), getuid()) == .none)
+    #expect(origin.confinement(of: getpid(), getuid(), pidfd: -1) == .none)
   }
 
   /// A user may make any number of cgroups, and the daemon examines at most a bounded number.

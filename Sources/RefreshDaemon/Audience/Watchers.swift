@@ -149,6 +149,8 @@ final class Watchers: DecisionFollower {
   }
 
   private func isWanted(_ event: Wire.WatchEvent, by watcher: Watcher) -> Bool {
+    // A task or a sandboxed app does not learn of the machine.
+    guard event.state == nil || watcher.call.peer.confinement == .none else { return false }
     guard let name = event.app else { return true }
     guard let id = AppID(name), watcher.apps?.contains(id) ?? true else { return false }
     return core.may(watcher.call.peer, about: id)

@@ -19,10 +19,27 @@ struct CallerOrigin {
   /// How many names are read from a folder of units, and from an app's slice.
   private static let (most, mostOfSlice) = (4096, 64)
 
-  /// The confinement of a process of a user.
-  func confinement(of process: pid_t, _ user: uid_t) -> CallerConfinement {
-    let information = "/proc/\(process)/root/.flatpak-info"
-    if readsRoots, let app = Self.flatpak(by: Self.start(of: information)) { return app }
+  /// The confinement of a process of a user; the pidfd is that of the process.
+  func confinement(of process: pid_t, _ user: uid_t, pidfd: Int32) -> CallerConfinement {
+    let byCgroup = confinementByCgroup(of: process, user)
+    guard readsRoots else {
+      // A Flatpak or a container without a known cgroup has a pid namespace of its own.
+      return byCgroup == .none && user != 0 && Self.isNested(pidfd) ? .fromAll : byCgroup
+    }
+    guard let flatpak = FlatpakInformation.confinement(of: process, user) else { return byCgroup }
+    // A Flatpak that another app's task has started speaks for neither.
+    return byCgroup == .none || byCgroup.subject == flatpak.subject ? flatpak : .fromAll
+  }
+
+  /// Whether a process has a pid namespace below the daemon's, or it cannot be told.
+  private static func isNested(_ pidfd: Int32) -> Bool {
+    let lines = SmallFiles.bytes(of: "/proc/self/fdinfo/\(pidfd)").split(separator: UInt8(ascii: "\n"))
+    let start = "NSpid:".utf8
+    guard !lines.isEmpty else { return true }
+    return lines.first { $0.starts(with: start) }.map { $0.split(separator: UInt8(ascii: "\t")).count > 2 } ?? false
+  }
+
+  private func confinementByCgroup(of process: pid_t, _ user: uid_t) -> CallerConfinement {
     errno = 0
     let membership = SmallFiles.bytes(of: "/proc/\(process)/cgroup")
     if let path = Cgroup.path(in: membership) { return confinement(inCgroup: path) }
@@ -62,22 +79,9 @@ struct CallerOrigin {
       if name.hasPrefix(CgroupTrees.start), let key = TaskKey(name.dropFirst(CgroupTrees.start.utf8.count)) {
         return .init(launcher.app(of: key))
       }
-      if let app = Self.flatpak(ofScope: name) { return .init(app) }
+      if let app = Self.flatpak(ofScope: name) { return app.map { .sandbox(.init($0.description)) } ?? .fromAll }
     }
     return .none
-  }
-
-  /// The app of a Flatpak instance, from its `.flatpak-info`; nil for any other text.
-  static func flatpak(by info: String) -> CallerConfinement? {
-    guard !info.isEmpty else { return nil }
-    var section: Substring = ""
-    for line in info.split(separator: "\n") {
-      if line.hasPrefix("[") { section = line }
-      if section == "[Application]", line.hasPrefix("name=") {
-        return .init(AppID(String(line.dropFirst("name=".count))))
-      }
-    }
-    return .fromAll
   }
 
   /// The app of the scope in which Flatpak starts an instance: `app-flatpak-org.example.Todo-1234.scope`.
@@ -87,19 +91,6 @@ struct CallerOrigin {
     }
     let app = name[..<dash].dropFirst("app-flatpak-".count)
     return .some(AppID(UnitNames.unescaped(app)))
-  }
-
-  /// The first bytes of a regular file; empty if there is none.
-  private static func start(of path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return "" }
-    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      let count = read(descriptor, buffer.baseAddress, buffer.count)
-      return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
-    }
   }
 }
 

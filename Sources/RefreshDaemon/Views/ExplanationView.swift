@@ -22,6 +22,8 @@ struct ExplanationView {
   let watched: [(folder: WatchedFolder, state: WatchedState)]
   /// The last ping, if it failed.
   let pingProblem: Wire.PingProblem?
+  /// Whether the caller is confined to the app, and learns of the machine only what is met.
+  let isConfined: Bool
 
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
@@ -47,7 +49,8 @@ struct ExplanationView {
       freshUntilMicroseconds: explanation.freshUntil.map(wall),
       oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
       waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
-      planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past,
+      planning: explanation.planning.map(planning), conditions: isConfined ? .hidden : Wire.Conditions(conditions),
+      past: past,
       pastProblem: pastProblem,
       pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
       pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit,
@@ -88,8 +91,10 @@ struct ExplanationView {
     let condition = Wire.Condition(term, of: constraints, in: conditions)
     return Wire.Term(
       constraint: term.constraint.rawValue, needs: constraints.needs(term.constraint),
-      waitsFor: constraints.waitsFor(term.constraint), has: condition.value, source: condition.source,
-      problem: condition.problem, isMet: term.isMet, isUnknown: term.isUnknown,
+      waitsFor: constraints.waitsFor(term.constraint),
+      has: isConfined ? term.isMet ? "met" : "not met" : condition.value,
+      source: isConfined ? "" : condition.source, problem: isConfined ? nil : condition.problem, isMet: term.isMet,
+      isUnknown: term.isUnknown,
       relaxedMicroseconds: term.relaxedAt.map(wall), isRelaxed: term.isRelaxed,
       question: term.question.map { question in
         Wire.Question(

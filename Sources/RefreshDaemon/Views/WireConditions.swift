@@ -74,3 +74,11 @@ extension [NamedFact: Reading<FactState>] {
     constraints.name(of: constraint).flatMap { self[NamedFact(constraint, $0)] }
   }
 }
+
+extension Wire.Conditions {
+  /// The conditions for a caller that may not learn of the machine.
+  static var hidden: Self {
+    let hidden = Wire.Condition(source: "")
+    return Self(network: hidden, power: hidden, powerSaver: hidden, idle: hidden, pressure: hidden)
+  }
+}
