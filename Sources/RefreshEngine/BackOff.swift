@@ -20,6 +20,9 @@ public struct BackOff: Hashable, Sendable {
   /// Questions to a command that has said no to a condition of the app's own: 30 s, doubled up to 15 min.
   public static let questions = BackOff(first: .seconds(30), longest: .minutes(15), mostFailures: 6)
 
+  /// Refreshes that the machine had no means to start: 5 s, doubled up to 5 min.
+  public static let starts = BackOff(first: .seconds(5), longest: .minutes(5), mostFailures: 7)
+
   /// The time that conditions must last before a guard returns its unit: 5 s, doubled up to 5 min.
   public static let guards = BackOff(first: .seconds(5), longest: .minutes(5), mostFailures: 7)
 

@@ -32,6 +32,8 @@ public struct Decision: Hashable, Sendable {
   public var pushesDropped: [DroppedPush] = []
   /// The pushes that were merged into an older push, and are deleted.
   public var pushesMerged: Set<PushID> = []
+  /// The ended sessions of transfers that their apps never learn of, because no refresh could be started for a week.
+  public var wakesDropped: [TransferSession] = []
   /// The effects to perform after the commit, in this order, even if it fails.
   public var effects: [Effect] = []
 

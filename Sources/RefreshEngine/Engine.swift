@@ -154,7 +154,7 @@ public struct Engine: Sendable {
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
     guard let due = due(app, id, at: now) else { return .held([.never]) }
-    guard due.earliest <= now else { return .notDue(until: due.earliest) }
+    guard due.earliest <= now else { return app.verdict(waitingFor: due, at: now) }
     let holds = holds(on: app, id, for: due.trigger, at: now)
     guard holds.isEmpty else { return .held(holds) }
     return hasSlot && hasSlot(of: app.policy?.owner ?? 0) ? .ready(due.trigger) : .held([.concurrency])

@@ -32,6 +32,8 @@ public actor RefreshClient {
   let subscribers = Subscribers()
   let socketName: String?
   var socket: SocketPath
+  /// The answer of the user's own daemon, if it does not know the app and the system's daemon is asked.
+  var unknownToUsersDaemon: RefreshError?
   var link = Link()
   /// The error that ended the last connection.
   var failure = RefreshError.closed
@@ -81,7 +83,7 @@ public actor RefreshClient {
   /// - Parameters:
   ///   - app: The id of the app in reverse-DNS form, as in its file below `apps.d`.
   ///   - socket: The daemon's socket. The default is `$REFRESH_SOCKET`, else the socket of the user's daemon if it
-  ///     exists, else that of the system's daemon.
+  ///     exists and that daemon knows the app, else the system's daemon.
   ///   - keepsTrying: Whether to retry in the background if the first attempt fails.
   public static func connect(
     app: String, socket: String? = nil, keepsTrying: Bool = false

@@ -58,6 +58,7 @@ extension RefreshClient {
     switch link.handle(event, at: .now) {
     case .connect:
       socket = SocketPath.find(named: socketName)
+      unknownToUsersDaemon = nil
       openWanted()
       updateForeground()
     case .disconnect(let pause):
@@ -81,7 +82,12 @@ extension RefreshClient {
   }
 
   func broke(_ error: RefreshError) {
-    failure = error
+    if error.code == .noSuchApp, socket.daemon == .user {
+      unknownToUsersDaemon = error
+      return reopen(at: .system)
+    }
+    // Without a system's daemon, the answer of the user's counts.
+    failure = error.code == .noDaemon && socket == .system ? unknownToUsersDaemon ?? error : error
     step(.broke(chance: .random(in: 0...1)))
   }
 
@@ -115,6 +121,18 @@ extension RefreshClient {
       loop.watch(client.descriptor) { [weak self] in self?.assumeIsolated { $0.read(stream) } }
     } catch {
       failed(stream, error)
+    }
+  }
+
+  /// Opens the streams once more, at another daemon, for those who wait for their first replies.
+  private func reopen(at other: SocketPath) {
+    socket = other
+    for (stream, former) in streams {
+      loop.forget(former.client.descriptor)
+      streams[stream] = nil
+      open(stream)
+      streams[stream]?.waiting = former.waiting
+      if streams[stream] == nil { for waiting in former.waiting.values { waiting.resume() } }
     }
   }
 

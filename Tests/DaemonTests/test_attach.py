@@ -11,7 +11,7 @@ import pytest
 
 from attaching import Attached, AttachedProcess
 from client import answers, as_user, fails, message
-from daemon import MAIL, REPOSITORY, TODO, finished
+from daemon import MAIL, REFRESHD, REPOSITORY, TODO, finished
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
 STRANGER = 54321
@@ -155,6 +155,46 @@ def test_an_app_that_is_late_is_given_no_more_refreshes(daemon):
     stream = daemon.run()
     app.perform()
     assert finished(stream)["outcome"] == "new_data"
+
+
+def test_why_and_list_name_a_process_that_is_late(daemon):
+    daemon.app(deadline="1s", grace="100ms", background_interval="1ms")
+    daemon.start()
+    app = Attached(daemon)
+    for kind in ["perform", "cancelled", "ended"]:
+        app.next(kind)
+    late = daemon.call("Manager.Why", app=TODO)["why"]["late"]
+    assert (late["pid"], late["refresh"]) == (os.getpid(), "1-1")
+    told = f"process {os.getpid()} is attached and has not completed refresh 1-1, given up"
+    for words in (["why", TODO], ["list"]):
+        command = [REFRESHD.with_name("refreshctl"), *words, "--socket", daemon.socket]
+        shown = " ".join(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+        assert (told if words[0] == "why" else "late") in shown, shown
+
+
+def test_an_app_that_leaves_gets_no_further_refresh(daemon):
+    """It completes and says that it ends: the next refresh is the command's, although the connection is open."""
+    daemon.app("exit 100")
+    daemon.start()
+    app = Attached(daemon)
+    stream = daemon.run()
+    app.complete(app.next("perform"), "new_data", leave=True)
+    assert finished(stream)["outcome"] == "new_data"
+    app.next("ended")
+    assert daemon.refresh()["outcome"] == "no_data"
+    assert app.next("started")["refresh"] == "1-2"
+
+
+def test_a_completion_after_the_stop_is_not_counted(daemon):
+    daemon.app(deadline="1s", grace="1min")
+    daemon.start()
+    app = Attached(daemon)
+    stream = daemon.run()
+    performed = app.next("perform")
+    app.next("cancelled")
+    with fails("org.refreshd.App.AlreadyCompleted", outcome="failed"):
+        app.complete(performed, "new_data")
+    assert not finished(stream).get("extra_completions")
 
 
 def test_an_app_that_was_late_may_attach_anew(daemon):

@@ -19,7 +19,7 @@ import RefreshEngine
 /// - `guard` is the unit that it guards, and then it is not refreshed.
 ///
 /// The keys of the behaviour are `says` (`yes` or `no`, the immediate answer to each question), `takes` (a duration or
-/// `forever`), `exit` (a code), `stubborn` (`yes`: the task ignores SIGTERM) and `immortal` (`yes`: no signal ends it).
+/// `forever`), `exit` (a code; -1 if it cannot be started), `stubborn` (`yes`: the task ignores SIGTERM) and `immortal` (`yes`: no signal ends it).
 struct AppLine {
   var policy: Policy
   /// How long a task takes by itself; nil if it never ends by itself.

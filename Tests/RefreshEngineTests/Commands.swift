@@ -133,6 +133,8 @@ extension Timeline {
       case "lost": .lostClient
       case "memory": .outOfMemory
       case "late": .timedOut
+      case "no-means": .noMeans("no process to spare")
+      case "not-taken": .notTaken
       case "signal": .signalled(try how.word(1).read { Int32($0) })
       default: .notStarted("no such program")
       }

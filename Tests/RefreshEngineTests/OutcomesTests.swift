@@ -101,7 +101,7 @@ import Testing
         25s  warn 1-1 todo
         30s  terminate 1-1 todo (deadline)
         35s  kill 1-1 todo
-        35s  end 1-1 todo failed stopped by deadline (deadline) extra=1
+        35s  end 1-1 todo failed stopped by deadline (deadline)
         """)
   }
 

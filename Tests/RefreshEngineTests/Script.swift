@@ -14,7 +14,7 @@ import Testing
 ///     set APP KEY=INTERVAL… · reset APP      `foreground`, `background`
 ///     run APP [TRIGGER]
 ///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went
-///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
+///     ends REFRESH TASK exit=N|signal=N|not-started|no-means|not-taken [printed] [changed]
 ///     await APP · unawait APP                calls wait for the app's next refresh, or no longer
 ///     change APP                             something changes in its watched folder
 ///     synced APP [new-data]                  the app has made a sync by itself

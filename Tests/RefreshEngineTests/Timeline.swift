@@ -52,6 +52,7 @@ struct Timeline {
       if effect.isStart { continue }
       perform(effect)
     }
+    for session in decision.wakesDropped { write("drop-wake \(session.app.name) \(session.name)") }
     for dropped in decision.pushesDropped { write("drop \(dropped.app.name) \(dropped.contentID ?? "-")") }
     for record in decision.ended { write(text(of: record)) }
     for effect in decision.effects {
@@ -158,7 +159,8 @@ struct Timeline {
     guard let line = apps[app] else { return }
     processes.append(
       Process(
-        refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 }, exit: .exited(line.exit),
+        refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 },
+        exit: line.exit < 0 ? .notStarted("no such program") : .exited(line.exit),
         isStubborn: line.isStubborn, isImmortal: line.isImmortal))
   }
 

@@ -92,9 +92,29 @@ def test_an_app_that_attaches_performs_the_refresh_for_which_it_was_started(ran)
     assert [refresh["outcome"] for refresh in ran.daemon.history()] == ["no_data", "no_data"]
 
 
-def test_an_app_that_attaches_and_leaves_has_not_refreshed(ran):
-    refresh, _ = ran("leaves")
-    assert (refresh["outcome"], refresh["cause"]["kind"]) == ("failed", "lost_client")
+def outcomes(ran):
+    """The history, oldest first: outcomes, and the reasons of stops."""
+    return [refresh.get("stop_reason", refresh["outcome"]) for refresh in reversed(ran.daemon.history())]
+
+
+def wait_for_outcomes(ran, *wanted):
+    bound = Bound()
+    while outcomes(ran) != list(wanted):
+        assert bound.left, outcomes(ran)
+
+
+def test_an_app_that_was_about_to_quit_is_started_again_and_has_not_failed(ran):
+    ran("quits")
+    wait_for_outcomes(ran, "not_taken", "not_taken", "no_data")
+    assert ran.worked() == ["quits"] * 3
+    assert "failing" not in ran.daemon.refreshctl("status").stdout
+
+
+def test_an_app_that_always_leaves_is_started_three_times_again_and_has_failed(ran):
+    ran("leaves")
+    wait_for_outcomes(ran, "not_taken", "not_taken", "not_taken", "failed")
+    assert ran.worked() == ["leaves"] * 4
+    assert ran.daemon.history()[0]["cause"]["kind"] == "lost_client"
 
 
 def test_an_app_that_goes_on_counts_as_refreshed_before_the_deadline(ran):

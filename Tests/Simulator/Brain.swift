@@ -35,6 +35,7 @@ public struct Brain: Sendable {
       decision.transfersRemoved.formUnion(part.transfersRemoved)
       decision.pushes.merge(part.pushes) { $1 }
       decision.pushesDropped += part.pushesDropped
+      decision.wakesDropped += part.wakesDropped
       decision.pushesMerged.formUnion(part.pushesMerged)
       decision.effects += part.effects
     }

@@ -72,7 +72,12 @@ struct PushesAreTold: Invariant {
     case .handled(let turn):
       merged.formUnion(turn.decision.pushesMerged)
       for record in turn.decision.ended where !record.outcome.isFresh {
-        if turn.before[record.app]?.run?.retryAfter != nil { refused.insert(record.id) }
+        // A daemon that went down may not have saved the end: the next one ends the refresh without the wait.
+        if turn.before[record.app]?.run?.retryAfter != nil {
+          refused.insert(record.id)
+        } else {
+          refused.remove(record.id)
+        }
       }
       for new in turn.decision.beginnings {
         guard let push = world.push(deliveredBy: new) else { continue }

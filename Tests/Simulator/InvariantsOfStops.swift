@@ -111,6 +111,8 @@ struct SwitchStopsNothing: Invariant {
         case .logout: turn.event == .signalled(app, .logout)
         case .user: turn.event == .disabled(app, true)
         case .unconfigured: if case .configured(_, let policies) = turn.event { policies[app] == nil } else { false }
+        // The process has left by itself.
+        case .notTaken: false
         case .shutdown: if case .stopped(let left) = turn.event { !left.contains(id) } else { false }
         // It should have been before the sleep, but no wake came in time.
         case .sleep: world.book.isSuspending || turn.event == .resumed

@@ -121,14 +121,16 @@ extension Hold {
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .noPerformer, .concurrency: true
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .wakeLimit, .noPerformer, .concurrency: true
     }
   }
 
   /// The time at which time alone changes it; nil for never.
   fileprivate var end: Instant? {
     switch self {
-    case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until
+    case .quiet(let until), .settling(let until), .unsteady(let until), .wakeLimit(let until),
+      .paused(.until(let until)):
+      until
     case .constraint(_, let relaxedAt): relaxedAt
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .paused, .never, .powerSaver: nil
     case .concurrency, .stopping, .suspending, .noPerformer: nil

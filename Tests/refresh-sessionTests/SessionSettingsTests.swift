@@ -14,6 +14,14 @@ struct SessionSettingsTests {
     #expect(try settings([], runtime: nil).sockets == [.system])
   }
 
+  @Test func theSocketOfTheEnvironmentComesBeforeBoth() throws {
+    func settings(_ words: [String]) throws(ServiceError) -> SessionSettings {
+      try SessionSettings(arguments: ["refresh-session"] + words) { $0 == "REFRESH_SOCKET" ? "/e" : nil }
+    }
+    #expect(try settings([]).sockets == [SocketPath(path: "/e", daemon: .named)])
+    #expect(try settings(["--socket", "/s"]).sockets == [SocketPath(path: "/s", daemon: .named)])
+  }
+
   @Test(arguments: [["--socket", "/s", "--idle-after", "60"], ["--socket=/s", "--idle-after=60"]])
   func valuesFollowABlankOrAnEqualsSign(words: [String]) throws {
     let settings = try settings(words)

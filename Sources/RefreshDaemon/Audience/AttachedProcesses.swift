@@ -13,8 +13,8 @@ final class AttachedProcesses {
   private struct Attachment {
     let app: AppID
     let call: AttachCall
-    /// The token of the refresh that the process did not end in time; nil while the process is not late.
-    var lateToken: String?
+    /// The refresh that the process did not end in time; nil while the process is not late.
+    var late: (token: String?, refresh: RefreshID, since: Instant)?
   }
 
   private unowned let core: DaemonCore
@@ -51,6 +51,16 @@ final class AttachedProcesses {
     return (lease, call.peer.pid)
   }
 
+  /// The process of an app that has been late for longest; nil if none is.
+  func late(of app: AppID) -> Wire.LateProcess? {
+    let late = (performers[app]?.leases ?? []).lazy.compactMap { lease in
+      self.open[lease].flatMap { open in open.late.map { (open.call.peer.pid, $0.refresh, $0.since) } }
+    }.first
+    return late.map { pid, refresh, since in
+      Wire.LateProcess(pid: Int(pid), refresh: refresh.description, sinceMicroseconds: core.wall(since))
+    }
+  }
+
   /// The user of an attached process; nil if its connection has ended.
   func user(of lease: LeaseID) -> UInt32? { open[lease]?.call.peer.uid }
 
@@ -70,17 +80,24 @@ final class AttachedProcesses {
   /// Notes that a process did not end a refresh in time; it gets no other refresh until it answers.
   func setLate(_ lease: LeaseID, of app: AppID, _ refresh: RefreshID, tokens: [String]) {
     guard let process = open[lease]?.call.peer.pid else { return }
-    open[lease]?.lateToken = tokens.last
+    open[lease]?.late = (tokens.last, refresh, core.now)
     performers[app]?.setLate(lease)
     journal.late(process, of: app, refresh)
     reportServed(app)
   }
 
+  /// Gives no further refresh to a process that is about to leave.
+  func setLeaving(_ lease: LeaseID) {
+    guard let app = open[lease]?.app else { return }
+    performers[app]?.setLate(lease)
+    reportServed(app)
+  }
+
   /// Gives refreshes to a late process again, if it answers with the token of the refresh that it was late with.
   func setAlive(by token: String, _ peer: Peer) {
-    let late = open.first { $1.lateToken == token && $1.call.peer.uid == peer.uid }
+    let late = open.first { $1.late?.token == token && $1.call.peer.uid == peer.uid }
     guard let (lease, attachment) = late else { return }
-    open[lease]?.lateToken = nil
+    open[lease]?.late = nil
     performers[attachment.app]?.setAnswered(lease)
     reportServed(attachment.app)
   }

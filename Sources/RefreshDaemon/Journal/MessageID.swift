@@ -50,6 +50,7 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   /// A push was accepted.
   case pushTaken = 0xe30e59510ca34c438cf8e1f0200376db
   /// A push was dropped, because too many came after it.
+  case wakeDropped = 0xf43427b5ea1643d2a5be7d4851956b1e
   case pushDropped = 0xeaa00066e4754603b64d4c42bc5bf41e
   /// The store cannot be written; the daemon goes on in memory.
   case storeCannotWrite = 0xaf76eb1ad8fa448db74f8f8e6b3684cd

@@ -7,9 +7,9 @@ extension TaskEnd {
     case .exited(0): nil
     case .exited(let code): "\(name) ended with exit code \(code)"
     case .signalled(let signal): "\(name) was ended by \(signalName(signal))"
-    case .notStarted(let reason): reason
+    case .notStarted(let reason), .noMeans(let reason): reason
     case .outOfMemory: "\(name) was killed because memory ran out"
-    case .timedOut, .lostClient: "\(name) took too long"
+    case .timedOut, .lostClient, .notTaken: "\(name) took too long"
     }
   }
 }

@@ -19,7 +19,8 @@ extension Daemon {
       for event in hints.events(of: key.refresh, runner.refreshes[key.refresh]) { core.handle(event) }
       ports.launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
-    if runner.refreshes[key.refresh]?.performer != nil {
+    if let performer = runner.refreshes[key.refresh]?.performer {
+      if call.parameters.leave == true { audience.attached.setLeaving(performer) }
       // An attached process that performs a refresh does not end with it.
       core.handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
     }

@@ -119,7 +119,7 @@ final class RefreshRunner: DecisionFollower {
   ) -> RunningRefreshes.Running {
     let running = refreshes.add(
       refresh, of: app, trigger, deadline: deadline, performer: performer,
-      runCalls: parts.audience.runCalls.claim(by: refresh, of: app.id))
+      at: core.now, runCalls: parts.audience.runCalls.claim(by: refresh, of: app.id))
     ports.journal.started(refresh, of: app.id, trigger)
     parts.pings.send(.begun, of: app)
     for call in running.runCalls where call.wantsMore {
@@ -190,11 +190,13 @@ final class RefreshRunner: DecisionFollower {
 
   /// Fails the refreshes that a process performed whose connection has ended.
   func performerLeft(_ lease: LeaseID) {
-    for refresh in refreshes.performed(by: lease) { lose(refresh) }
+    for refresh in refreshes.performed(by: lease) {
+      lose(refresh, refreshes[refresh]?.isNotTaken(at: core.now) == true ? .notTaken : .lostClient)
+    }
   }
 
-  private func lose(_ refresh: RefreshID) {
-    core.handle(.taskEnded(refresh, task: 0, TaskEnd(exit: .lostClient)))
+  private func lose(_ refresh: RefreshID, _ exit: TaskEnd.Exit = .lostClient) {
+    core.handle(.taskEnded(refresh, task: 0, TaskEnd(exit: exit)))
   }
 
   private func sendPerformer(of refresh: RefreshID, _ event: Wire.AttachEvent) {
@@ -278,7 +280,7 @@ final class RefreshRunner: DecisionFollower {
       let tokens = tasks.compactMap { key, found in found.token.map { (key.task, $0) } }
       _ = refreshes.add(
         started.id, of: app, started.trigger, deadline: started.at + app.policy.deadline, performer: nil,
-        found: Dictionary(uniqueKeysWithValues: tokens), runCalls: [])
+        at: core.now, found: Dictionary(uniqueKeysWithValues: tokens), runCalls: [])
       core.handle(.survived(started.id, tasks: Set(tasks.map(\.key.task))))
       ports.journal.tookOver(started.id, of: id)
     }

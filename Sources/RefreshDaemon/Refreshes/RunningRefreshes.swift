@@ -13,6 +13,8 @@ struct RunningRefreshes {
     let startDeadline: Instant
     /// The lease of the attached process that performs the refresh; nil if the app's commands do.
     fileprivate(set) var performer: LeaseID?
+    /// When that process was asked to perform it, boot clock.
+    fileprivate(set) var askedAt: Instant?
     /// A token for each task, with which it may complete itself.
     fileprivate(set) var tokens: [String]
     /// The `Run` calls that receive each step.
@@ -36,6 +38,12 @@ struct RunningRefreshes {
     /// The deadline in force, boot clock.
     func deadline(of refresh: RefreshID, in core: DaemonCore) -> Instant {
       core.engine.deadline(of: refresh) ?? startDeadline
+    }
+
+    /// Whether its process leaves without having taken it: an app that the bus has started, and that was about to end.
+    func isNotTaken(at now: Instant) -> Bool {
+      guard app.commands.first?.activation != nil, let askedAt else { return false }
+      return askedAt.duration(to: now) <= .seconds(2)
     }
 
     /// The commands of the refresh; none if an attached process performs it.
@@ -75,12 +83,13 @@ struct RunningRefreshes {
   /// - Parameter found: the tokens of running tasks that were found, by number.
   mutating func add(
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?,
-    found: [Int: String] = [:], runCalls: [RunCalls.RunCall]
+    at now: Instant, found: [Int: String] = [:], runCalls: [RunCalls.RunCall]
   ) -> Running {
     let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Token.make() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     let started = Running(
-      app: app, trigger: trigger, startDeadline: deadline, performer: performer, tokens: tokens, runCalls: runCalls)
+      app: app, trigger: trigger, startDeadline: deadline, performer: performer, askedAt: now, tokens: tokens,
+      runCalls: runCalls)
     running[refresh] = started
     return started
   }
@@ -100,6 +109,7 @@ struct RunningRefreshes {
     let token = Token.make()
     tasks[token] = TaskKey(refresh: refresh, task: 0)
     running[refresh]?.performer = performer
+    running[refresh]?.askedAt = core.now
     running[refresh]?.tokens = [token]
     return running[refresh].map { (refresh, $0) }
   }

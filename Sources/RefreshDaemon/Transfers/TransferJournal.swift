@@ -44,6 +44,16 @@ extension DaemonJournal {
       fields(app, id) + [JournalEntry.Field("REFRESH_OUTCOME", result.rawValue)])
   }
 
+  func dropped(wakeFor session: TransferSession) {
+    write(
+      "\(session.app): nothing of it could be started for a week, so it does not learn that its transfer session "
+        + "\"\(session.name)\" has ended; refreshctl history \(session.app) says why", .warning, .wakeDropped,
+      [
+        JournalEntry.Field("REFRESH_APP", session.app.description),
+        JournalEntry.Field("REFRESH_SESSION", session.name),
+      ])
+  }
+
   func forgot(_ id: TransferID, _ problem: StoreError) {
     write(
       "cannot go on with transfer \(id), so it is forgotten; ask for it again: \(problem)", .error, nil,

@@ -220,6 +220,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     if case .configured = event { stopThoseOfFormerOwners(core) }
+    for session in decision.wakesDropped { journal.dropped(wakeFor: session) }
     guard !decision.transfersChanged.isEmpty || !decision.transfersRemoved.isEmpty else { return }
     decided.formUnion(decision.transfersChanged)
     removed.formUnion(decision.transfersRemoved)

@@ -61,7 +61,7 @@ struct ExplanationView {
         Wire.LocalChange(sinceMicroseconds: wall($0.since), lastMicroseconds: wall($0.last), folder: $0.folder)
       },
       failuresInRow: view.state.streak.map { Int($0.count) }, ping: view.app.ends.ping?.host, pingProblem: pingProblem,
-      skipsAll: explanation.skipsAll ? true : nil)
+      skipsAll: explanation.skipsAll ? true : nil, late: row.late)
   }
 
   private var pushLimit: Wire.PushLimit {

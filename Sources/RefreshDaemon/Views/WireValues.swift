@@ -37,6 +37,7 @@ extension Cause {
     case .stopped(.unconfigured): "stopped: the app was taken out of the configuration"
     case .stopped(.shutdown): "stopped: refreshd was stopping"
     case .stopped(.sleep): "stopped: the machine was going to sleep"
+    case .stopped(.notTaken): "stopped: the app's process left before it took the refresh"
     case .daemonCrashed: "refreshd went down in the middle of it"
     case .lostClient: "the app's process went away in the middle of it"
     case .outOfMemory: "killed because memory ran out"
@@ -68,6 +69,7 @@ extension Hold {
       case .constraint(let constraint, _): constraint.remedy(of: app)
       case .powerSaver: "another power profile"
       case .settling: "the machine has just started or woken up; it goes on in a moment"
+      case .wakeLimit: "the next free wake: ended transfers may wake an app 20 times at once, and 30 times an hour"
       case .unsteady: "the end of what held it must last for a while first"
       case .suspending: "the machine is going to sleep; it goes on when it wakes up"
       case .noPerformer: "a process of the app that attaches; or write a [[task]] in its file, then refreshctl reload"
@@ -81,7 +83,9 @@ extension Hold {
   /// When the hold ends by itself; nil if unknown.
   private var until: Instant? {
     switch self {
-    case .paused(.until(let until)), .quiet(let until), .settling(let until), .unsteady(let until): until
+    case .paused(.until(let until)), .quiet(let until), .settling(let until), .unsteady(let until),
+      .wakeLimit(let until):
+      until
     case .constraint(_, let relaxedAt): relaxedAt
     default: nil
     }

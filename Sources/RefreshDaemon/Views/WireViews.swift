@@ -56,6 +56,8 @@ struct AppView {
   let staleSince: Instant?
   /// The process that performs the next refresh; nil when none is attached.
   let performer: Int32?
+  /// The attached process that did not complete a refresh in time; nil without one.
+  let late: Wire.LateProcess?
   /// Whether the running refresh waits for the disk to save its start.
   let isAwaitingStore: Bool
   /// The processes of the running refresh if no signal ends them; nil otherwise.
@@ -75,7 +77,8 @@ struct AppView {
       dueMicroseconds: due.map(wall), holds: wireHolds,
       running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
       freshMicroseconds: state.freshAt.map(wall), staleSinceMicroseconds: staleSince.map(wall), next: next,
-      pushWait: pushWait.map { $0.wire.word }, guarded: guarded.map(Wire.Guarded.init))
+      pushWait: pushWait.map { $0.wire.word }, guarded: guarded.map(Wire.Guarded.init),
+      late: late)
   }
 
   /// All details of the app.
@@ -188,7 +191,7 @@ extension Daemon {
       verdict: outlook.verdict, prospect: outlook.prospect, dueTrigger: outlook.trigger,
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
       last: runner.lastRefreshes[app.id], staleSince: core.engine.staleSince(app.id, at: now),
-      performer: audience.attached.performer(of: app.id)?.pid,
+      performer: audience.attached.performer(of: app.id)?.pid, late: audience.attached.late(of: app.id),
       isAwaitingStore: saving.problem != nil && running.map { core.engine.isAwaitingBegin($0) } == true, stuck: stuck,
       pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
       awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil,

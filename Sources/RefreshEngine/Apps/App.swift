@@ -10,6 +10,9 @@ struct App: Sendable {
   fileprivate struct Rare: Emptiable {
     static let empty = Rare()
     var drained: [DrainedSession] = []
+    var wakeLimit = WakeLimit()
+    var failedStarts: Int32 = 0
+    var notTaken: Int32 = 0
     var pushes: [Push] = []
     var leases: [Lease] = []
     var questions: [Constraint: ConditionQuestion] = [:]
@@ -45,6 +48,21 @@ struct App: Sendable {
   var drained: [DrainedSession] {
     get { rare.drained }
     set { rare.drained = newValue }
+  }
+  /// How often ended sessions have woken the app.
+  var wakeLimit: WakeLimit {
+    get { rare.wakeLimit }
+    set { rare.wakeLimit = newValue }
+  }
+  /// How many refreshes in a row the machine had no means to start.
+  var failedStarts: Int32 {
+    get { rare.failedStarts }
+    set { rare.failedStarts = newValue }
+  }
+  /// How many refreshes in a row the activated app left before it took them.
+  var notTaken: Int32 {
+    get { rare.notTaken }
+    set { rare.notTaken = newValue }
   }
   /// The pushes that wait for the app, in the order in which they came.
   var pushes: [Push] {

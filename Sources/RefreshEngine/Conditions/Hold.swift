@@ -22,6 +22,8 @@ public enum Hold: Hashable, Sendable {
   case settling(until: Instant)
   /// Nothing else holds a guard's unit; that must last until this instant, boot clock.
   case unsteady(until: Instant)
+  /// Ended sessions of transfers have woken the app as often as they may, until this instant, boot clock.
+  case wakeLimit(until: Instant)
   /// The machine is going to sleep; the resume lifts it.
   case suspending
   /// The app has neither a command nor an attached process; a process that attaches lifts it.
@@ -52,6 +54,7 @@ public enum Hold: Hashable, Sendable {
     case .powerSaver: .powerSaver
     case .settling: .settling
     case .unsteady: .unsteady
+    case .wakeLimit: .wakeLimit
     case .suspending: .suspending
     case .noPerformer: .noPerformer
     case .concurrency: .concurrency
@@ -79,6 +82,7 @@ public enum Hold: Hashable, Sendable {
     case powerSaver = "power-saver"
     case settling
     case unsteady
+    case wakeLimit = "wake-limit"
     case suspending
     case noPerformer = "app"
     case concurrency

@@ -62,7 +62,7 @@ extension Hold {
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .noPerformer, .concurrency: true
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .wakeLimit, .noPerformer, .concurrency: true
     }
   }
 }

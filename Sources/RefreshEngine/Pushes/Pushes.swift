@@ -165,8 +165,8 @@ extension Engine {
     _ id: AppID, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
   ) -> Instant? {
     if let retryAt { return retryAt }
-    if [.user, .unconfigured, .logout].contains(record.stopReason) { return now }
-    guard !record.tasks.isEmpty, record.tasks.allSatisfy(\.isUnstarted) else { return nil }
+    if record.isStoppedByPerson { return now }
+    guard record.hasStartedNothing else { return nil }
     let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 1
     return now + Self.retryWait(after: attempts, of: id, spread)
   }
@@ -243,15 +243,5 @@ extension App {
   func earliest(of push: Push) -> Instant {
     guard push.attempts == 0, let opens = pushLimitFreeAt(for: push.urgency) else { return push.earliest }
     return max(push.earliest, opens)
-  }
-}
-
-extension TaskRecord {
-  /// Whether nothing of the task ran.
-  fileprivate var isUnstarted: Bool {
-    switch outcome {
-    case .failed(.spawn), .failed(.notRun): true
-    default: false
-    }
   }
 }

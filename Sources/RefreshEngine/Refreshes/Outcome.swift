@@ -125,6 +125,8 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
   case shutdown
   /// The machine is going to sleep; the refresh runs again when it wakes up.
   case sleep
+  /// The app's process, which the session bus had started, left before it took the refresh; the refresh runs again.
+  case notTaken = "not-taken"
 }
 
 extension Outcome {

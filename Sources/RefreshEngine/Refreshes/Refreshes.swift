@@ -77,7 +77,7 @@ extension Engine {
   /// Applies the end of a task, and starts the tasks that now wait for no other.
   mutating func endTask(_ refresh: RefreshID, _ task: Int, _ end: TaskEnd, _ turn: inout Turn) {
     guard let id = running[refresh] else { return }
-    let now = turn.now
+    let (now, end) = (turn.now, countingNotTaken(end, by: id))
     var next: [Int] = []
     var (record, deadline): (TaskRecord?, Instant?)
     changeRefreshing(refresh, &turn) { refreshing in
@@ -103,6 +103,18 @@ extension Engine {
     }
   }
 
+  /// Counts how often in a row an activated app has not taken its refresh; from the fourth time on that is a failure.
+  private mutating func countingNotTaken(_ end: TaskEnd, by id: AppID) -> TaskEnd {
+    guard end.exit == .notTaken, let app = apps[id], app.notTaken < 3 else {
+      apps[id]?.notTaken = 0
+      var end = end
+      if end.exit == .notTaken { end.exit = .lostClient }
+      return end
+    }
+    apps[id]?.notTaken += 1
+    return end
+  }
+
   /// Gives a refresh its outcome after its last task.
   mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
     var record = refreshing.record(of: id, at: turn.now)
@@ -116,10 +128,12 @@ extension Engine {
     let isCutShort = record.tasks.contains(where: \.isCutShort)
     if record.stopReason == .deadline { strike(id, at: turn.now) }
     let hints = refreshing.hints
-    let retryAt = countFailure(id, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
+    let retryAt =
+      startsAgainAt(id, refreshing, record, at: turn.now)
+      ?? countFailure(id, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
     if let retryAt, !isCutShort { apps[id]?.delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
-      resolveWake(id, refreshing.started, retryAt: retryAt, &turn)
+      resolveWake(record, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
       let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
       record.push = resolvePush(id, refreshing.started, retryAt: again, &turn)

@@ -220,12 +220,14 @@ struct Refreshing: Hashable, Sendable {
   /// The record for the history, after the last task.
   func record(of app: AppID, at now: Instant) -> RefreshRecord {
     let records = tasks.records
-    // The deadline may have passed while no daemon ran.
-    let isTimedOut = records.contains { $0.outcome == .failed(.stopped(.deadline)) }
+    // The deadline may have passed while no daemon ran, and an app may have left by itself.
+    let ownStop = [StopReason.deadline, .notTaken].first { reason in
+      records.contains { $0.outcome == .failed(.stopped(reason)) }
+    }
     return RefreshRecord(
       id: started.id, app: app, trigger: started.trigger, startedAt: started.at,
       endedAt: min(tasks.lastEnd ?? now, now),
-      outcome: .ofGroup(records.map(\.outcome)), stopReason: stopReason ?? (isTimedOut ? .deadline : nil),
+      outcome: .ofGroup(records.map(\.outcome)), stopReason: stopReason ?? ownStop,
       extraCompletions: tasks.extraCompletions, tasks: records)
   }
 }

@@ -19,6 +19,8 @@ struct TaskChain: Hashable, Sendable {
   private(set) var extraCompletions = 0
   /// Whether the outcome of a task is a guess, so that nothing is learnt from it.
   private(set) var hasGuess = false
+  /// Whether the machine had no means to start a task.
+  private(set) var lackedMeans = false
   /// The latest end of an ended task, boot clock.
   private(set) var lastEnd: Instant?
 
@@ -63,6 +65,8 @@ struct TaskChain: Hashable, Sendable {
   mutating func complete(_ task: Int, _ outcome: Outcome, message: String, isStopped: Bool) {
     guard progress.indices.contains(task), progress[task] != .waiting else { return }
     guard !isStopped, case .running(let since) = progress[task] else {
+      // A process that was asked to stop may well answer: that is no completion too many.
+      if case .running = progress[task] { return }
       extraCompletions += 1
       return
     }
@@ -90,6 +94,7 @@ struct TaskChain: Hashable, Sendable {
     case .running(let since):
       outcome = stop.map { .failed(.stopped($0)) } ?? policies[task].judge(end)
       message = stopMessage(message)
+      if case .noMeans = end.exit, stop == nil { lackedMeans = true }
       hasGuess = hasGuess || stop == nil && policies[task].isGuess(end)
       begin = since
     }

@@ -8,12 +8,16 @@ public struct TaskEnd: Hashable, Sendable {
     case signalled(Int32)
     /// It was never started; the reason in one sentence.
     case notStarted(String)
+    /// It was never started, because the machine had no process or memory to spare; the reason in one sentence.
+    case noMeans(String)
     /// Memory ran out.
     case outOfMemory
     /// systemd stopped the process at the deadline, while no daemon ran.
     case timedOut
     /// The attached process that performed the refresh is gone, or no longer answers.
     case lostClient
+    /// The attached process that was to perform the refresh left at once, because it was about to end anyway.
+    case notTaken
   }
 
   /// How the main process ended.

@@ -38,11 +38,12 @@ extension TaskPolicy {
   /// `no_data_exit` and `retry_exit` come before 0, so that a file may give 0 another meaning.
   public func judge(_ end: TaskEnd) -> Outcome {
     switch end.exit {
-    case .notStarted(let reason): .failed(.spawn(reason))
+    case .notStarted(let reason), .noMeans(let reason): .failed(.spawn(reason))
     case .signalled(let signal): .failed(.signal(signal))
     case .outOfMemory: .failed(.outOfMemory)
     case .timedOut: .failed(.stopped(.deadline))
     case .lostClient: .failed(.lostClient)
+    case .notTaken: .failed(.stopped(.notTaken))
     case .exited(noDataExit): .noData
     case .exited(let code) where code == retryExit: .failed(.temporary(code))
     case .exited(0): hasNewData(end) ? .newData : .noData

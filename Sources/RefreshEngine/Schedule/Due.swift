@@ -55,11 +55,8 @@ extension App {
   func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
     let asked = dueApartFromNews(limits: limits, spread: spread, of: id, at: now)
     let pushed = Due.news(.push, at: push, before: asked, now)
-    return Due.news(.transfer, at: nextDrained?.earliest, before: pushed, now)
+    return Due.news(.transfer, at: wakesForSessionAt, before: pushed, now)
   }
-
-  /// The next ended session to report to the app; nil without one.
-  var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
 
   private func dueApartFromNews(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)

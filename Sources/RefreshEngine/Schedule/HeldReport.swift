@@ -82,8 +82,8 @@ extension Hold {
   fileprivate var isWorthAReport: Bool {
     switch self {
     case .paused, .constraint, .powerSaver, .noPerformer, .concurrency: true
-    case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .quiet, .settling, .unsteady, .suspending,
-      .stopping:
+    case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .quiet, .settling, .unsteady, .wakeLimit,
+      .suspending, .stopping:
       false
     }
   }

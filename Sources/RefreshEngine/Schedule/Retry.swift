@@ -24,6 +24,20 @@ extension Engine {
     apps[id]?.state.failures = failures
     return now + max(hint ?? .zero, Self.retryWait(after: failures, of: id, spread))
   }
+
+  /// When to start a refresh again that the machine had no means to start; nil if it had, or after 20 times in a row.
+  ///
+  /// This counts as no failure for the back-off: the app has done nothing wrong.
+  mutating func startsAgainAt(
+    _ id: AppID, _ refreshing: Refreshing, _ record: RefreshRecord, at now: Instant
+  ) -> Instant? {
+    guard refreshing.tasks.lackedMeans, record.hasStartedNothing, let app = apps[id], app.failedStarts < 20 else {
+      apps[id]?.failedStarts = 0
+      return nil
+    }
+    apps[id]?.failedStarts += 1
+    return now + BackOff.starts.wait(after: app.failedStarts + 1) { spread.offset(of: id, within: $0 / 5) }
+  }
 }
 
 extension App {
@@ -50,5 +64,6 @@ extension TaskRecord {
     if outcome == .failed(.daemonCrashed) { return true }
     guard case .failed(.stopped(let reason)) = outcome else { return false }
     return reason == .shutdown || reason == .constraintLost || reason == .sleep
+      || reason == .notTaken
   }
 }

@@ -54,7 +54,9 @@ extension Hold {
   /// When time alone lifts the hold, boot clock; nil if it never does.
   var liftedAt: Instant? {
     switch self {
-    case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until
+    case .quiet(let until), .settling(let until), .unsteady(let until), .wakeLimit(let until),
+      .paused(.until(let until)):
+      until
     case .constraint(_, let relaxedAt): relaxedAt
     default: nil
     }

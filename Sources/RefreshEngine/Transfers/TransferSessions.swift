@@ -1,12 +1,4 @@
-// Sessions of transfers: the app is woken once, after the last transfer of a session has ended.
-
-/// A session whose transfers have all ended, and whose end is not delivered to the app yet.
-public struct DrainedSession: Hashable, Sendable {
-  /// The session's name.
-  public var name: String
-  /// The earliest wake of the app, boot clock.
-  public var earliest: Instant
-}
+// Sessions of transfers: what is open, what has ended, and how long ended transfers are kept.
 
 extension Engine {
   /// The known transfers, in order of id.
@@ -47,57 +39,6 @@ extension Engine {
     guard let app = running[refresh], let started = started(of: refresh), started.session != nil else { return nil }
     return max(
       1, transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
-  }
-
-  /// Counts a wake for a drained session, which is saved before its first process.
-  mutating func countWake(_ started: Started, of app: AppID, _ turn: inout Turn) {
-    for id in transfers(deliveredBy: started, to: app) {
-      guard var state = transfers[id] else { continue }
-      state.failures = min(state.failures + 1, Int32.max - 1)
-      set(state, of: id, &turn)
-    }
-  }
-
-  /// Requests a wake of the app if the session has just drained.
-  mutating func noteDrained(_ session: TransferSession, _ turn: inout Turn) {
-    requestWake(for: session, at: turn.now)
-    touch(session.app, &turn)
-  }
-
-  /// Notes that a session has a new transfer: its end is delivered after that.
-  mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
-    guard let app = apps[session.app], app.drained.contains(where: { $0.name == session.name }) else { return }
-    apps[session.app]?.drained.removeAll { $0.name == session.name }
-    touch(session.app, &turn)
-  }
-
-  /// Whether a session is drained and its end is not delivered.
-  func needsWake(_ session: TransferSession) -> Bool {
-    guard let count = transfers.sessions[session] else { return false }
-    return count.open == 0 && !count.undelivered.isEmpty
-  }
-
-  mutating func requestWake(for session: TransferSession, at earliest: Instant) {
-    guard needsWake(session), var app = apps[session.app], app.refreshing?.started.session != session.name,
-      !app.drained.contains(where: { $0.name == session.name })
-    else { return }
-    app.drained.append(DrainedSession(name: session.name, earliest: earliest))
-    apps[session.app] = app
-  }
-
-  /// Resolves the wake for a session: the end is delivered, or the wake is requested again.
-  ///
-  /// A wake that was cut short, or failed and is worth a retry, is requested again.
-  mutating func resolveWake(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
-    guard let name = started.session else { return }
-    if retryAt == nil {
-      for transfer in transfers(deliveredBy: started, to: id) {
-        guard var state = transfers[transfer] else { continue }
-        state.isDelivered = true
-        set(state, of: transfer, &turn)
-      }
-    }
-    requestWake(for: TransferSession(app: id, name: name), at: retryAt ?? turn.now)
   }
 
   /// How long an ended transfer stays listed.

@@ -62,7 +62,7 @@ struct BridgeSettings: Sendable {
       isOfUser ? "\(variable("XDG_STATE_HOME") ?? "\(home)/.local/state")/refresh-push" : "/var/lib/refresh-push"
     stateDirectory = options.state ?? variable("STATE_DIRECTORY") ?? standardState
     secrets = Secrets(isOfMachine: !isOfUser, credentials: variable("CREDENTIALS_DIRECTORY"))
-    if let path = options.socket {
+    if let path = options.socket ?? variable("REFRESH_SOCKET") {
       socket = SocketPath(path: path, daemon: .named)
     } else if !isOfUser {
       socket = .system

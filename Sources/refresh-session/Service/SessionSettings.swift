@@ -35,7 +35,8 @@ struct SessionSettings: Sendable {
     user's session, in the foreground, until SIGTERM.
 
       --list         print what is open now, with the id of each for `desktop` in an app's file
-      --socket PATH  tell the refreshd that listens there (else the user's own and the system's)
+      --socket PATH  tell the refreshd that listens there (else at
+                     $REFRESH_SOCKET, else the user's own and the system's)
       --idle-after SECONDS  count nobody as there after this time without input, 1 to 86400 (300), under compositors with
                      ext_idle_notifier_v1
       --version      print the version
@@ -80,7 +81,7 @@ struct SessionSettings: Sendable {
     applications = ([home].compactMap(\.self) + shared.split(separator: ":").map(String.init)).map {
       "\($0)/applications"
     }
-    if let named {
+    if let named = named ?? variable("REFRESH_SOCKET") {
       sockets = [SocketPath(path: named, daemon: .named)]
     } else {
       sockets = [runtime.map(SocketPath.ofUser), .system].compactMap(\.self)

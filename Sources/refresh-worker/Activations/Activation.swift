@@ -14,6 +14,9 @@ final class Activation {
   private static let longestUntilAttached: Int64 = 2_000_000
   /// The time before the deadline at which this process ends at the latest, in seconds.
   private static let lead: Int64 = 5
+  /// How often the order is repeated, and how far apart in microseconds: for 2 s in all.
+  private static let mostRepeats = 5
+  private static let untilRepeat: Int64 = 400_000
   private static let longestDeadline: Int64 = 86_400
   private static let action = "refresh"
 
@@ -31,6 +34,8 @@ final class Activation {
   private var call: BusCall?
   private var timer: TimerSource?
   private var lastMoment: TimerSource?
+  private var repeats = 0
+  private var repeatTimer: TimerSource?
 
   /// Prepares the order; `seconds` are left until the deadline of the refresh.
   init(of name: String, within seconds: Int64) throws(SystemdError) {
@@ -39,6 +44,7 @@ final class Activation {
     loop = try EventLoop()
     bus = try Bus(.user, on: loop)
     lastMoment = try loop.timer { [unowned self] in deadlineIsNear() }
+    repeatTimer = try loop.timer { [unowned self] in ask() }
     let left = min(max(seconds, 0), Self.longestDeadline)
     let wait = left - min(Self.lead, left / 4)
     lastMoment?.arm(at: EventLoop.bootMicroseconds() + wait * 1_000_000, accuracy: 100_000)
@@ -70,6 +76,10 @@ final class Activation {
     guard !isBegun else { return }
     isBegun = true
     timer?.disarm()
+    ask()
+  }
+
+  private func ask() {
     let question = BusMethod(
       "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus", name: "NameHasOwner",
       arguments: [.string(name)])
@@ -95,7 +105,7 @@ final class Activation {
         finish(TaskFailure(.failed, "cannot refresh \(name): it has no action \"\(Self.action)\"; \(others)"))
       // Another toolkit has the actions without listing them.
       case .failure(let error) where error.isUnknownHere: activate()
-      case .failure(let error): refused(error)
+      case .failure(let error): again(after: error)
       }
     }
   }
@@ -110,9 +120,16 @@ final class Activation {
         isTaken = true
         guard ranBefore else { return }
         timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestUntilAttached, accuracy: 100_000)
-      case .failure(let error): refused(error)
+      case .failure(let error): again(after: error)
       }
     }
+  }
+
+  /// Repeats the order if the app may just be ending: it has left the bus, or no longer has the object.
+  private func again(after error: BusError) {
+    guard error.mayBeOfItsEnd, repeats < Self.mostRepeats else { return refused(error) }
+    repeats += 1
+    repeatTimer?.arm(at: EventLoop.bootMicroseconds() + Self.untilRepeat, accuracy: 10_000)
   }
 
   private func refused(_ error: BusError) {
@@ -149,6 +166,12 @@ final class Activation {
 }
 
 extension BusError {
+  /// Whether an app that is just ending may have caused it.
+  fileprivate var mayBeOfItsEnd: Bool {
+    isUnknownHere
+      || ["NoReply", "ServiceUnknown", "NameHasNoOwner"].contains { name == "org.freedesktop.DBus.Error.\($0)" }
+  }
+
   /// Whether the service exists but lacks the object, interface or method.
   fileprivate var isUnknownHere: Bool {
     ["UnknownMethod", "UnknownInterface", "UnknownObject"].contains { name == "org.freedesktop.DBus.Error.\($0)" }

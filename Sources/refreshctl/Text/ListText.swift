@@ -79,7 +79,9 @@ extension Screen {
       case "terminated": ["push: app quit"]
       case let wait?: ["push: \(printable(wait))"]
       }
-    let names = isBrief && holds.count > 2 ? "\(Array(holds.prefix(1)).names), +\(holds.count - 1)" : holds.names
+    let names =
+      app.late != nil && holds.map(\.name) == ["app"]
+      ? "late" : isBrief && holds.count > 2 ? "\(Array(holds.prefix(1)).names), +\(holds.count - 1)" : holds.names
     return ((holds.isEmpty ? [] : [then + names]) + push).joined(separator: "; ")
   }
 

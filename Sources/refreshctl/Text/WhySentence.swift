@@ -138,6 +138,13 @@ extension Screen {
     return " for \(waits.joined(separator: " and for "))\(end(next, why))"
   }
 
+  /// The refresh that a late process has not completed.
+  func text(_ late: Wire.LateProcess) -> String {
+    let process = late.pid == 0 ? "a process" : "process \(late.pid)"
+    return
+      "\(process) is attached and has not completed refresh \(late.refresh), given up \(clock(late.sinceMicroseconds))"
+  }
+
   /// The required value of a hold, and its present value.
   private func wait(_ hold: Wire.Hold, _ why: Wire.Explanation) -> String {
     if let term = why.terms.first(where: { $0.constraint == hold.name }) {
@@ -155,9 +162,11 @@ extension Screen {
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
     case "unsteady": "what held it to stay away for a while\(until)"
+    case "wake-limit": "a free wake: its ended transfers have woken it as often as they may\(until)"
     case "settling": "the machine to settle after its start or its sleep\(until)"
     case "suspending": "the machine to sleep and wake up"
-    case "app": "the app: no process of it is attached, and its file has no task"
+    case "app":
+      "the app: \(why.late.map { "\(text($0)), and" } ?? "no process of it is attached, and") its file has no task"
     case "concurrency": "a free slot: too many refreshes run"
     default: "\(printable(hold.name)) to end (\(printable(hold.remedy)))"
     }

@@ -35,6 +35,7 @@ extension Screen {
     if let failures = why.failuresInRow {
       add("failures", "\(count(failures, "refresh", "refreshes")) failed in a row", .bad)
     }
+    if let late = why.late { add("late", text(late), .bad) }
     if let ping = why.ping { add("ping", text(ping, why.pingProblem), why.pingProblem == nil ? .plain : .bad) }
     if why.strikes > 0 { add("strikes", strikes(why)) }
     if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }

@@ -4,7 +4,8 @@
 - stays: goes on
 - attaches: performs the refresh as an attached process, and ends
 - late: attaches after its answer, and goes on
-- leaves: attaches, takes the refresh and ends without a word
+- leaves: attaches, and ends when it is asked to refresh
+- quits: the same the first two times, then performs the refresh
 - other: has no such action
 - crashes: ends before it answers
 """
@@ -52,7 +53,7 @@ class App(Gio.Application):
             GLib.idle_add(self.release)
         elif MODE == "late":
             GLib.timeout_add(200, self.attach)
-        elif MODE in ("attaches", "leaves"):
+        elif MODE in ("attaches", "leaves", "quits"):
             self.attach()
 
     def attach(self):
@@ -70,7 +71,8 @@ class App(Gio.Application):
         for message in messages:
             event = json.loads(message)["parameters"]["event"]
             if event["kind"] == "perform":
-                if MODE == "leaves":
+                done = pathlib.Path("/home/anna/worked").read_text().split()
+                if MODE == "leaves" or MODE == "quits" and len(done) < 3:
                     os._exit(0)
                 with socket.socket(socket.AF_UNIX) as connection:
                     connection.connect(SOCKET)

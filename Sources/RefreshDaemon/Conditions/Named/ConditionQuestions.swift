@@ -135,9 +135,9 @@ final class ConditionQuestions {
     case .exited(0): FactState(isMet: true, text: said.isEmpty ? "exit code 0" : said)
     case .exited(let code): FactState(isMet: false, text: said.isEmpty ? "exit code \(code)" : said)
     case .signalled(let signal): FactState(isMet: false, text: "ended by \(signalName(signal))")
-    case .notStarted(let reason): FactState(isMet: false, text: reason)
+    case .notStarted(let reason), .noMeans(let reason): FactState(isMet: false, text: reason)
     case .outOfMemory: FactState(isMet: false, text: "memory ran out")
-    case .timedOut, .lostClient: FactState(isMet: false, text: late)
+    case .timedOut, .lostClient, .notTaken: FactState(isMet: false, text: late)
     }
   }
 }

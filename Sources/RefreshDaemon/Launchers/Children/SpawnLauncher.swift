@@ -60,8 +60,9 @@ final class SpawnLauncher: Launcher {
     guard launch.properties.isEmpty else {
       return fail(
         task,
-        "cannot start \(launch.command.arguments[0]): its app's file has a [sandbox], which only a service manager can "
-          + "make; `refreshctl status` says why none does, or remove the table")
+        StartError(
+          sentence: "cannot start \(launch.command.arguments[0]): its app's file has a [sandbox], which only a service "
+            + "manager can make; `refreshctl status` says why none does, or remove the table"))
     }
     guard let changed = task.changedPath else { return run(task) }
     fingerprints.look(at: changed.path, as: launch.owner, within: changed.boundBefore) { [unowned self] look in
@@ -174,7 +175,7 @@ final class SpawnLauncher: Launcher {
       trees.started(task.launch.key, main: process.id)
       try watch(process, of: task)
       guard let error = start.isGivenUp else { return }
-      task.failedStart = error.sentence
+      task.failedStart = error.exit
       trees.send(SIGKILL, to: task.launch.key)
     } catch {
       startFailed(task, error)
@@ -183,7 +184,7 @@ final class SpawnLauncher: Launcher {
 
   private func startFailed(_ task: SpawnedTask, _ error: StartError) {
     trees.clear(task.launch.key) { _ in }
-    fail(task, error.sentence)
+    fail(task, error)
   }
 
   private func watch(_ process: ChildProcess, of task: SpawnedTask) throws(StartError) {
@@ -204,14 +205,14 @@ final class SpawnLauncher: Launcher {
     }
   }
 
-  private func fail(_ task: SpawnedTask, _ sentence: String) {
-    task.state = .failing(sentence)
+  private func fail(_ task: SpawnedTask, _ error: StartError) {
+    task.state = .failing(error.exit)
     failedStarts?.add(task.launch.key)
   }
 
   private func reportFailure(of key: TaskKey) {
-    guard case .failing(let sentence) = tasks[key]?.state else { return }
-    report(key, TaskEnd(exit: .notStarted(sentence)))
+    guard case .failing(let exit) = tasks[key]?.state else { return }
+    report(key, TaskEnd(exit: exit))
   }
 
   // MARK: End
@@ -220,7 +221,10 @@ final class SpawnLauncher: Launcher {
     guard let task = tasks[key] else { return }
     switch task.state {
     case .fingerprinting:
-      fail(task, "cannot start \(task.launch.command.arguments[0]): it was stopped while its path was examined")
+      fail(
+        task,
+        StartError(
+          sentence: "cannot start \(task.launch.command.arguments[0]): it was stopped while its path was examined"))
     case .starting(let start):
       // Before its program runs, a process handles no signal.
       spawner.giveUp(
@@ -254,7 +258,7 @@ final class SpawnLauncher: Launcher {
     spawner.reaped(process.id)
     task.output?.drain()
     var end = TaskEnd(
-      exit: task.failedStart.map(TaskEnd.Exit.notStarted) ?? Self.exit(ofStatus: status),
+      exit: task.failedStart ?? Self.exit(ofStatus: status),
       printed: task.output?.hasPrinted ?? false,
       cpu: Duration(usage) + processorTime, message: task.output?.message ?? "")
     task.output = nil

@@ -20,7 +20,7 @@ final class SpawnedTask {
     /// No process is left; the fingerprint of the watched path is taken again before the end is reported.
     case comparing(TaskEnd)
     /// The task cannot start; the loop's next turn reports it.
-    case failing(String)
+    case failing(TaskEnd.Exit)
   }
 
   let launch: TaskLaunch
@@ -28,7 +28,7 @@ final class SpawnedTask {
   /// The path whose change means new data, if there is one.
   var changedPath: ChangedPath?
   /// Why the start was given up, of a task whose process was killed.
-  var failedStart: String?
+  var failedStart: TaskEnd.Exit?
   /// The output of the task, from its start on.
   var output: TaskOutput?
 

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import RefreshEngine
 
 /// Makes the standard streams of a task.
 enum TaskStreams {
@@ -55,11 +56,19 @@ enum TaskStreams {
 /// The reason why a task could not be started, in a sentence.
 struct StartError: Error {
   let sentence: String
+  /// Whether the machine had no process, memory or descriptor to spare, which may be over in a moment.
+  var isPassing = false
 
   init(sentence: String) { self.sentence = sentence }
 
+  /// The end of a task that did not start for this reason.
+  var exit: TaskEnd.Exit { isPassing ? .noMeans(sentence) : .notStarted(sentence) }
+
+  private static let passing = [EAGAIN, ENOMEM, EMFILE, ENFILE]
+
   init(_ program: String, _ what: String, _ code: Int32, remedy: String = "") {
     self.init(sentence: "cannot start \(program): \(what): \(SystemCallError.text(of: code))\(remedy)")
+    isPassing = Self.passing.contains(code)
   }
 
   /// Makes the sentence for an error of execve(2).
@@ -72,5 +81,6 @@ struct StartError: Error {
       default: ""
       }
     self.init(sentence: "cannot start \(program): \(SystemCallError.text(of: code))\(remedy)")
+    isPassing = Self.passing.contains(code)
   }
 }

@@ -60,7 +60,7 @@ struct UnitState: Hashable {
     case (_, .exited(let status)): hasBeenActive ? .exited(status) : exitOfShortLife(task, status)
     case (_, .signalled(let signal)): .signalled(signal)
     case ("resources", nil):
-      .notStarted(
+      .noMeans(
         "cannot start \(task.program): the service manager cannot set it up; journalctl -u \(task.unit) says why")
     case (let result, nil):
       .notStarted("cannot start \(task.program): the service manager gave up its start (\(result))")
