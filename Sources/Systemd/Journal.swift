@@ -40,7 +40,7 @@ public struct Journal: Sendable {
   /// The fields of an entry in the form of the journal: `NAME=VALUE`.
   func assignments(of entry: JournalEntry, file: StaticString, line: UInt) -> [String] {
     var assignments = [
-      "MESSAGE=\(entry.message)", "PRIORITY=\(entry.priority.rawValue)", "SYSLOG_IDENTIFIER=\(identifier)",
+      "MESSAGE=\(entry.visibleMessage)", "PRIORITY=\(entry.priority.rawValue)", "SYSLOG_IDENTIFIER=\(identifier)",
       "CODE_FILE=\(file)", "CODE_LINE=\(line)",
     ]
     if let id = entry.messageID {

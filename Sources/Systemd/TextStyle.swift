@@ -22,8 +22,8 @@ struct TextStyle: Hashable, Sendable {
 
   /// The entry as a line, for example "warning: cannot write the store: No space left on device".
   ///
-  /// Further lines of a message are indented. Control characters become "\u{FFFD}", because a task's output could
-  /// otherwise control the terminal.
+  /// Further lines of a message are indented. Control characters and invisible characters become "\u{FFFD}", because a
+  /// task's output could otherwise control the terminal, or look like another line.
   func line(of entry: JournalEntry) -> String {
     var line = showsTime ? Self.time() + " " : ""
     if let (word, colour) = Self.word(for: entry.priority) {
@@ -34,7 +34,7 @@ struct TextStyle: Hashable, Sendable {
       switch scalar {
       case "\n": line += "\n  "
       case "\t": line += "\t"
-      case _ where scalar.properties.generalCategory == .control: line += "\u{FFFD}"
+      case _ where scalar.properties.generalCategory == .control || scalar.isInvisible: line += "\u{FFFD}"
       default: line.unicodeScalars.append(scalar)
       }
     }
@@ -59,5 +59,26 @@ struct TextStyle: Hashable, Sendable {
     localtime_r(&now, &local)
     return [local.tm_hour, local.tm_min, local.tm_sec]
       .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it changes the writing direction, breaks a line, or shows nothing; U+200D joins emoji.
+  fileprivate var isInvisible: Bool {
+    switch properties.generalCategory {
+    case .format: self != "\u{200D}"
+    case .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
+  }
+}
+
+extension JournalEntry {
+  /// The message for the journal, whose readers show control characters as such, but not those that are invisible.
+  var visibleMessage: String {
+    guard message.utf8.contains(where: { $0 > 0x7E }), message.unicodeScalars.contains(where: \.isInvisible) else {
+      return message
+    }
+    return String(String.UnicodeScalarView(message.unicodeScalars.map { $0.isInvisible ? "\u{FFFD}" : $0 }))
   }
 }

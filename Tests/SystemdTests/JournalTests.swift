@@ -13,6 +13,7 @@ import Testing
     (JournalEntry("turn 3", priority: .debug), "debug: turn 3\n"),
     (JournalEntry("2 mistakes:\na.toml:1: x\nb.toml:2: y"), "2 mistakes:\n  a.toml:1: x\n  b.toml:2: y\n"),
     (JournalEntry("red \u{1B}[31m\u{7}\ttab é"), "red \u{FFFD}[31m\u{FFFD}\ttab é\n"),
+    (JournalEntry("a\u{202E}b\u{2028}c\u{200B}👩\u{200D}🚀"), "a\u{FFFD}b\u{FFFD}c\u{FFFD}👩\u{200D}🚀\n"),
     (JournalEntry("fields stay away", fields: [.init("REFRESH_APP", "org.example.todo")]), "fields stay away\n"),
   ])
   func anEntryIsALineForAPerson(entry: JournalEntry, line: String) {

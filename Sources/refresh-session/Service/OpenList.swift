@@ -71,8 +71,8 @@ final class OpenList {
     return ["\(padded("ID"))  SEEN AS"] + rows.map { "\(padded($0.id))  \($0.words)" }
   }
 
-  /// The text without control characters for terminals.
+  /// The text made safe for a terminal.
   private static func printable(_ text: String) -> String {
-    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
+    String(text.unicodeScalars.map { $0.isPrintable ? Character($0) : "?" })
   }
 }

@@ -68,13 +68,10 @@ func rightAligned(_ text: String, columns: Int) -> String {
 
 /// The text of another program, made safe for a terminal.
 ///
-/// Control characters could move the cursor or change the terminal's title. Characters that change the writing direction
-/// could make a line look like another one.
+/// Control characters could move the cursor or change the terminal's title. Characters that change the writing direction,
+/// and invisible characters, could make a line look like another one.
 func printable(_ text: String) -> String {
   String(
     String.UnicodeScalarView(
-      text.unicodeScalars.map { scalar in
-        let isShown = scalar.properties.generalCategory != .control && !scalar.properties.isBidiControl
-        return isShown ? scalar : scalar == "\t" ? " " : "\u{FFFD}"
-      }))
+      text.unicodeScalars.map { $0.isPrintable ? $0 : $0 == "\t" ? " " : "\u{FFFD}" }))
 }
