@@ -25,6 +25,7 @@ extension Daemon {
     server.confine = { origin.confinement(of: $0, $1) }
     // A list of a thousand apps takes a megabyte of small blocks, which an idle daemon would keep.
     server.afterLongReply = HeapMemory.trim
+    server.afterCrowd = HeapMemory.trim
     life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
@@ -55,7 +56,7 @@ extension Daemon {
 
   private var managerInterface: Interface {
     var interface = Interface(ManagerInterface.self)
-    interface.serve(ManagerInterface.List.self, as: .query) { self.list($0) }
+    interface.serve(ManagerInterface.List.self, as: .work) { self.list($0) }
     interface.serve(ManagerInterface.Show.self, as: .query) { self.show($0) }
     interface.serve(ManagerInterface.Status.self, as: .query) { self.status($0) }
     interface.serve(ManagerInterface.Why.self, as: .work) { self.why($0) }
