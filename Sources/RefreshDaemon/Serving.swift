@@ -25,6 +25,7 @@ extension Daemon {
     server.confine = { origin.confinement(of: $0, $1, pidfd: $2) }
     // A list of a thousand apps takes a megabyte of small blocks, which an idle daemon would keep.
     server.afterLongReply = HeapMemory.trim
+    server.afterCrowd = HeapMemory.trim
     life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
@@ -67,7 +68,7 @@ extension Daemon {
 
   private var managerInterface: Interface {
     var interface = Interface(ManagerInterface.self)
-    interface.serve(ManagerInterface.List.self, as: .query, forPeople { self.list($0) })
+    interface.serve(ManagerInterface.List.self, as: .work, forPeople { self.list($0) })
     interface.serve(ManagerInterface.Show.self, as: .query) { self.show($0) }
     interface.serve(ManagerInterface.Status.self, as: .query, forPeople { self.status($0) })
     interface.serve(ManagerInterface.Why.self, as: .work) { self.why($0) }

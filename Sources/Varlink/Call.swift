@@ -27,6 +27,12 @@ public struct Call<Parameters> {
   /// Whether no more answers can be sent: the last answer is given, or the peer is gone.
   public var isOver: Bool { state.isOver }
 
+  /// Whether nobody receives the answer, so that it need not be worked out.
+  public var isUnheard: Bool { state.isOneway || state.isOver }
+
+  /// Ends the call without an answer, because nobody would receive it (``isUnheard``).
+  public func drop() { state.drop() }
+
   /// Gives the last answer; drops any answer after the last.
   ///
   /// A value that cannot be encoded as an object closes the connection.

@@ -112,7 +112,7 @@ public final class Connection {
 
   /// Continues a call with `rest` at the next turn of this connection.
   func goOn(_ rest: @escaping () -> Void) {
-    self.rest = rest
+    if state != .ended { self.rest = rest }
     if !isTaking { standInLine() }
   }
 

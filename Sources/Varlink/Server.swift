@@ -13,6 +13,12 @@ public final class Server {
   public var confine: ((pid_t, uid_t, Int32) -> CallerConfinement)?
   /// Called after a turn in which a long reply was completely sent, because the heap may have much to release.
   public var afterLongReply: (() -> Void)?
+  /// Called when most of many connections have ended, because the heap may have much to release.
+  public var afterCrowd: (() -> Void)?
+  /// The most connections since the last call of ``afterCrowd``.
+  private var crowd = 0
+  /// The fewest connections whose memory is worth a search of the heap.
+  private static let leastCrowd = 64
   var listeners: [Listener] = []
   let line: TurnLine
   private var accounts: UserAccounts
@@ -69,6 +75,7 @@ public final class Server {
     }
     do {
       accounts.add(try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard()))
+      crowd = max(crowd, connectionCount)
     } catch {
       // The reactor has no memory left. The client sees the end of the connection.
       UnixSocket.turnAway(descriptor)
@@ -79,6 +86,9 @@ public final class Server {
     let dropped = accounts.removeWaiting(of: connection)
     accounts.remove(connection)
     for work in dropped { work.call.drop() }
+    guard crowd >= Self.leastCrowd, connectionCount <= crowd / 4 else { return }
+    crowd = connectionCount
+    afterCrowd?()
   }
 
   /// Puts an idle connection last among its user's connections that may be closed for room.

@@ -2,14 +2,26 @@ import CLinux
 import DequeModule
 import Glibc
 
-/// The connections with a pending call, in turn: one call of each user at a time.
+/// The connections with a pending call, in turn: next is the user whose calls have taken the least time.
 ///
-/// A user with a thousand connections, or a thousand calls on one, gets one turn for each turn of every other user. The
-/// answers to consecutive calls of a user are sent together. A client that waits on many connections then wakes once; a
-/// wake costs more than a call.
+/// A user with a thousand connections, a thousand calls on one, or long calls gets as much time as every other user who
+/// waits. The answers to consecutive calls of a user are sent together. A client that waits on many connections then wakes
+/// once; a wake costs more than a call.
 final class TurnLine {
-  private var ofUser: [uid_t: Deque<Connection>] = [:]
-  private var users: Deque<uid_t> = []
+  /// A user's connections in line, and the time that their calls have taken since the line was last empty.
+  private final class Share {
+    let uid: uid_t
+    var connections: Deque<Connection> = []
+    var used: UInt64 = 0
+
+    init(_ uid: uid_t) { self.uid = uid }
+  }
+
+  private var shares: [uid_t: Share] = [:]
+  /// The users with connections in line.
+  private var waiting: [Share] = []
+  /// The time used by the user whose turn was last; who comes to the line has no less.
+  private var reached: UInt64 = 0
   /// The connections whose turns have not ended: their answers are not sent yet.
   private var taken: [Connection] = []
   private let descriptor: Int32
@@ -17,6 +29,8 @@ final class TurnLine {
 
   /// The time in nanoseconds for which one turn of the loop handles calls, at least one call.
   private static let span: UInt64 = 1_000_000
+  /// The most time in nanoseconds that a user must let others have, however long an earlier call took.
+  private static let mostOwed: UInt64 = 20_000_000
 
   /// Makes a line whose turns the loop takes through an always readable descriptor.
   init(_ reactor: any Reactor) {
@@ -29,42 +43,60 @@ final class TurnLine {
   deinit { close() }
 
   /// Whether no connection waits.
-  var isEmpty: Bool { users.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty }
 
   func close() {
     guard watch != nil else { return }
     watch?.cancel()
     watch = nil
     Glibc.close(descriptor)
-    (ofUser, users) = ([:], [])
+    (shares, waiting) = ([:], [])
   }
 
   func add(_ connection: Connection) {
     let uid = connection.peer.uid
-    if users.isEmpty { watch?.events = .readable }
-    if ofUser[uid] == nil { users.append(uid) }
-    ofUser[uid, default: []].append(connection)
+    if waiting.isEmpty { watch?.events = .readable }
+    let share = shares[uid] ?? Share(uid)
+    shares[uid] = share
+    if share.connections.isEmpty {
+      share.used = min(max(share.used, reached), reached + Self.mostOwed)
+      waiting.append(share)
+    }
+    share.connections.append(connection)
   }
 
   private func takeTurns() {
     let start = monotonicNanoseconds()
-    let isTime = { monotonicNanoseconds() - start < Self.span }
-    repeat {
-      let uid = users.first
-      while users.first == uid, let next = next() {
+    var now = start
+    func charge(_ share: Share) {
+      let before = now
+      now = monotonicNanoseconds()
+      share.used += now - before
+    }
+    while let share = first {
+      reached = share.used
+      while first === share, let next = next(of: share) {
         next.takeTurn()
         taken.append(next)
-        guard isTime() else { break }
+        charge(share)
+        guard now - start < Self.span else { break }
       }
       for connection in taken { connection.endTurn() }
       taken.removeAll(keepingCapacity: true)
-    } while !users.isEmpty && isTime()
-    if users.isEmpty { watch?.events = [] }
+      charge(share)
+      guard now - start < Self.span else { break }
+    }
+    guard waiting.isEmpty else { return }
+    watch?.events = []
+    (shares, reached) = ([:], 0)
   }
 
-  private func next() -> Connection? {
-    guard let uid = users.popFirst(), let next = ofUser[uid]?.popFirst() else { return nil }
-    if ofUser[uid]?.isEmpty == true { ofUser[uid] = nil } else { users.append(uid) }
+  /// The user who has used the least time, of those who wait.
+  private var first: Share? { waiting.min { $0.used < $1.used } }
+
+  private func next(of share: Share) -> Connection? {
+    let next = share.connections.popFirst()
+    if share.connections.isEmpty { waiting.removeAll { $0 === share } }
     return next
   }
 }

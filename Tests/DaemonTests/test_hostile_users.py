@@ -280,6 +280,28 @@ def test_a_flood_of_calls_keeps_nobody_waiting(house):
         others_are_served(house)
 
 
+def test_changes_of_callers_that_have_hung_up_keep_nobody_waiting(house):
+    """Thousands of changes are written in a moment, and nobody reads the answers."""
+    house.app("exit 100", id=MAIL, owner="games", directory="/", background_interval="2h", adaptive=True)
+    house.call("Manager.Reload")
+    calls = [(f"{MANAGER}.Set", {"apps": [MAIL], "background_interval": "1h"}), (f"{MANAGER}.Skip", {"apps": [MAIL]})]
+    with hostile(house, MALLORY, "hang-up", 10_000, *calls * 200):
+        others_are_served(house)
+
+
+def test_only_so_many_processes_attach_to_an_app(house):
+    """Each hears of every push and every end of a refresh."""
+    attach = message("org.refreshd.App.Attach", {"app": MAIL}, more=True)
+    with contextlib.ExitStack() as stack:
+        with as_user(MALLORY):
+            attached = [stack.enter_context(contextlib.closing(house.client.connect())) for _ in range(17)]
+        for connection in attached:
+            connection.sendall(attach)
+        refused = [reply for reply in (answers(connection)[0] for connection in attached) if "error" in reply]
+        assert [reply["error"] for reply in refused] == ["org.refreshd.TooManyWatches"]
+        assert refused[0]["parameters"]["limit"] == 16
+
+
 def let_in(house):
     """A connection, also while the daemon has not let in those before it."""
     while True:

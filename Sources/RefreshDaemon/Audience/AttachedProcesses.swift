@@ -27,6 +27,22 @@ final class AttachedProcesses {
 
   init(_ core: DaemonCore, _ journal: DaemonJournal) { (self.core, self.journal) = (core, journal) }
 
+  /// The most processes of one app: each hears of every push and every end.
+  static let mostOfApp = 16
+  /// The most processes of one user.
+  static let mostOfUser = 256
+
+  /// The error for one more process of an app by a user; nil if there is room.
+  func isFull(for app: AppID, _ uid: UInt32) -> RefreshdInterface.TooManyWatches? {
+    if performers[app]?.leases.count ?? 0 >= Self.mostOfApp {
+      return .init(limit: Self.mostOfApp, remedy: "End another process that is attached to \(app).")
+    }
+    if open.count(where: { $1.call.peer.uid == uid }) >= Self.mostOfUser {
+      return .init(limit: Self.mostOfUser, remedy: "End another attached process of this user.")
+    }
+    return nil
+  }
+
   func add(_ call: AttachCall, _ lease: LeaseID, of app: AppID) {
     open[lease] = Attachment(app: app, call: call)
     performers[app, default: Performers()].add(lease)

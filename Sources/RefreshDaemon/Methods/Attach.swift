@@ -6,6 +6,7 @@ extension Daemon {
   func attach(_ call: Call<AppInterface.Attach.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
+    if let full = audience.attached.isFull(for: app.id, call.peer.uid) { return call.fail(full) }
     let lease = audience.attach(call, to: app.id) { self.runner.performerLeft($0) }
     runner.attached(lease, to: app.id)
   }

@@ -13,6 +13,21 @@ extension Daemon {
     handleDurably(events) { problem in call.conclude(problem, reply) }
   }
 
+  /// Handles events, and answers with the rows of apps when the changes are on the disk, in the caller's own turns.
+  ///
+  /// - Parameter then: called when the changes are on the disk, also if nobody receives the answer.
+  func change<Parameters, Reply: JSONWritable>(
+    _ events: [Event], of apps: [AppConfiguration], for call: Call<Parameters>, then: @escaping () -> Void = {},
+    reply: @escaping ([Wire.App]) -> Reply
+  ) {
+    handleDurably(events) { problem in
+      if let problem { return call.fail(RefreshdInterface.NotStored(problem: problem.description)) }
+      then()
+      if call.isUnheard { return call.drop() }
+      self.rows(of: apps, for: call) { call.reply(reply($0)) }
+    }
+  }
+
   /// The instant of a wall time; nil before 1970 or more than ten years from now.
   func instant(ofWallMicroseconds microseconds: Int64) -> Instant? {
     let now = core.readClocks()
@@ -25,6 +40,7 @@ extension Daemon {
 extension Call {
   /// Gives the last answer to a call: the reply if its change is on the disk, else the error.
   func conclude(_ problem: StoreError?, _ reply: () -> some JSONWritable) {
-    if let problem { fail(RefreshdInterface.NotStored(problem: problem.description)) } else { self.reply(reply()) }
+    if let problem { return fail(RefreshdInterface.NotStored(problem: problem.description)) }
+    if isUnheard { drop() } else { self.reply(reply()) }
   }
 }

@@ -35,10 +35,13 @@ extension Daemon {
       }
       until = instant
     }
-    change(apps.map { app in until.map { .skippedAll(app.id, until: $0) } ?? .skipped(app.id) }, for: call) {
-      let unchanged = zip(apps, before).filter { self.core.engine.state(of: $0.id)?.skippedUntil == $1 }
-      return ManagerInterface.Skip.Reply(
-        apps: self.rows(of: apps), unchanged: unchanged.map { $0.0.id.description })
+    let events = apps.map { app in until.map { Event.skippedAll(app.id, until: $0) } ?? .skipped(app.id) }
+    var unchanged: [String] = []
+    change(events, of: apps, for: call) {
+      unchanged = zip(apps, before).filter { self.core.engine.state(of: $0.id)?.skippedUntil == $1 }
+        .map { $0.0.id.description }
+    } reply: {
+      ManagerInterface.Skip.Reply(apps: $0, unchanged: unchanged)
     }
   }
 }

@@ -39,7 +39,7 @@ extension Daemon {
       changes.append(.overridden(app.id, after))
       if let event = alsoEvent(app.id) { changes.append(event) }
     }
-    self.change(changes, for: call) { reply(apps.map { self.view(of: $0).intervals }) }
+    self.change(changes, for: call) { reply(apps.map(self.intervals)) }
   }
 
   private func interval(_ text: String?, floor: Duration) throws(ManagerInterface.InvalidInterval) -> Interval? {

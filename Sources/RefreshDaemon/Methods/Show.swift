@@ -14,12 +14,13 @@ extension Daemon {
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
     runner.lastRefreshes.onceLoaded {
       let apps = self.apps(for: call.peer)
-      let rows = self.rows(of: apps)
-      let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }
-      call.reply(
-        ManagerInterface.List.Reply(
-          apps: rows.filter(isStale) + rows.filter { !isStale($0) },
-          hasAppsOfOthers: self.hasAppsOfOthers(than: apps, for: call.peer)))
+      self.rows(of: apps, for: call) { rows in
+        let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }
+        call.reply(
+          ManagerInterface.List.Reply(
+            apps: rows.filter(isStale) + rows.filter { !isStale($0) },
+            hasAppsOfOthers: self.hasAppsOfOthers(than: apps, for: call.peer)))
+      }
     }
   }
 }

@@ -21,9 +21,7 @@ extension Daemon {
   /// Clears the learners of apps: of all named apps, or none.
   func forget(_ call: Call<ManagerInterface.Forget.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
-    change(apps.map { .forgotten($0.id) }, for: call) {
-      ManagerInterface.Forget.Reply(apps: self.rows(of: apps))
-    }
+    change(apps.map { .forgotten($0.id) }, of: apps, for: call) { ManagerInterface.Forget.Reply(apps: $0) }
   }
 }
 

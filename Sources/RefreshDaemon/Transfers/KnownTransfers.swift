@@ -118,6 +118,9 @@ struct KnownTransfers {
 
   var count: Int { all.count }
 
+  /// The bytes of all requests.
+  var bytes: Int { shares.values.reduce(0) { $0 + $1.bytes } }
+
   /// The ids of all transfers, in no order.
   var ids: some Sequence<TransferID> { all.keys }
 

@@ -73,7 +73,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
     return TransferQuota.exceeded(
       by: asked.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
-      Array(owned.values), count: known.count)
+      Array(owned.values), count: known.count, total: known.bytes)
   }
 
   // MARK: - Orders

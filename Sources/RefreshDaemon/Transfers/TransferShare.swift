@@ -28,7 +28,9 @@ struct TransferShare {
 /// The bounds of the queue, in all and for each user, whose apps count together.
 enum TransferQuota {
   /// The most transfers in the queue, including ended transfers that are still listed.
-  static let transfers = 100_000
+  static let transfers = 20_000
+  /// The most bytes of all requests.
+  static let bytes = 16 << 20
   /// How many of them each user may have even if the queue is full.
   static let reserved = 1_000
   static let transfersOfUser = 10_000
@@ -41,23 +43,26 @@ enum TransferQuota {
   /// - Parameters:
   ///   - share: the shares of the user's apps.
   ///   - count: the number of transfers of all users.
+  ///   - total: the bytes of the requests of all users.
   static func exceeded(
-    by new: [(request: TransferRequest, server: String)], _ share: [TransferShare], count: Int
+    by new: [(request: TransferRequest, server: String)], _ share: [TransferShare], count: Int, total: Int
   ) -> TransfersInterface.QueueFull? {
     let own = share.reduce(new.count) { $0 + $1.ids.count }
     if own > transfersOfUser {
       return full(transfersOfUser, "transfers of one user", untilForgotten)
     }
-    let bytes = share.reduce(new.reduce(0) { $0 + $1.request.bytes }) { $0 + $1.bytes }
-    if bytes > bytesOfUser {
+    let added = new.reduce(0) { $0 + $1.request.bytes }
+    if share.reduce(added, { $0 + $1.bytes }) > bytesOfUser {
       return full(bytesOfUser, "bytes of one user's requests", "use shorter URLs and texts, or \(untilForgotten)")
     }
     let servers = share.reduce(into: Set(new.map(\.server))) { $0.formUnion($1.servers.keys) }
     if servers.count > serversOfUser {
       return full(serversOfUser, "servers of one user's transfers", untilForgotten)
     }
-    guard count + new.count > transfers, own > reserved else { return nil }
-    return full(transfers, "transfers of all users", untilForgotten)
+    guard own > reserved else { return nil }
+    if count + new.count > transfers { return full(transfers, "transfers of all users", untilForgotten) }
+    if total + added > bytes { return full(bytes, "bytes of all users' requests", untilForgotten) }
+    return nil
   }
 
   /// The remedy where only time makes room: an ended transfer is listed for a day, and counts.

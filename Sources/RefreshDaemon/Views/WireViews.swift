@@ -2,6 +2,7 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 import RefreshStore
+import Varlink
 
 // The daemon's state, as the socket shows it.
 
@@ -123,21 +124,7 @@ struct AppView {
   }
 
   /// The intervals of both phases.
-  var intervals: Wire.Intervals {
-    Wire.Intervals(
-      app: app.id.description,
-      foreground: interval(
-        app.policy.foregroundInterval, setTo: state.overrides.foregroundInterval, floor: limits.foregroundFloor),
-      background: interval(
-        app.policy.backgroundInterval, setTo: state.overrides.backgroundInterval, floor: limits.backgroundFloor))
-  }
-
-  private func interval(_ configured: Interval, setTo override: Interval?, floor: Duration) -> Wire.Interval {
-    let inForce = override ?? configured
-    return Wire.Interval(
-      inForce: inForce.text, inForceMicroseconds: inForce.spacing(floor: floor)?.inMicroseconds,
-      configured: configured.text, overridden: override != nil)
-  }
+  var intervals: Wire.Intervals { Wire.Intervals(app, state.overrides, limits) }
 
   private var holds: [Hold] {
     if case .held(let holds) = verdict { holds } else { [] }
@@ -174,11 +161,34 @@ extension Daemon {
     return view(of: app, at: now, &nights)
   }
 
-  /// The rows of apps in the list, in this order.
-  func rows(of apps: [AppConfiguration]) -> [Wire.App] {
-    let now = core.readClocks()
-    var nights = NightsAhead(from: now)
-    return apps.map { view(of: $0, at: now, &nights).row }
+  /// The intervals of an app, which need no plan.
+  func intervals(of app: AppConfiguration) -> Wire.Intervals {
+    Wire.Intervals(app, core.engine.state(of: app.id)?.overrides ?? Overrides(), core.engine.limits)
+  }
+
+  /// How long the rows of a list are worked out in one turn of the caller.
+  private static let rowsInTurn = Duration.milliseconds(2)
+
+  /// Works out the rows of apps in this order, in turns of the caller: the next refresh of a planned app takes up to a
+  /// millisecond.
+  ///
+  /// A daemon that stops answers at once, because no turn may follow.
+  func rows<Parameters>(
+    of apps: [AppConfiguration], for call: Call<Parameters>, then answer: @escaping ([Wire.App]) -> Void
+  ) {
+    var (left, rows) = (apps[...], [Wire.App]())
+    var nights = NightsAhead(from: core.readClocks())
+    let step = {
+      let now = self.core.readClocks()
+      nights.goOn(from: now)
+      while let app = left.popFirst() {
+        rows.append(self.view(of: app, at: now, &nights).row)
+        if self.core.now > now + Self.rowsInTurn, !self.core.engine.isStopping, !left.isEmpty { return true }
+      }
+      answer(rows)
+      return false
+    }
+    if core.engine.isStopping { _ = step() } else { call.inTurns(step) }
   }
 
   private func view(of app: AppConfiguration, at now: Instant, _ nights: inout NightsAhead) -> AppView {
@@ -196,6 +206,27 @@ extension Daemon {
       pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
       awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil,
       guarded: core.engine.guardState(of: app.id))
+  }
+}
+
+extension Wire.Intervals {
+  fileprivate init(_ app: AppConfiguration, _ overrides: Overrides, _ limits: Limits) {
+    let policy = app.policy
+    self.init(
+      app: app.id.description,
+      foreground: Wire.Interval(
+        policy.foregroundInterval, setTo: overrides.foregroundInterval, floor: limits.foregroundFloor),
+      background: Wire.Interval(
+        policy.backgroundInterval, setTo: overrides.backgroundInterval, floor: limits.backgroundFloor))
+  }
+}
+
+extension Wire.Interval {
+  fileprivate init(_ configured: Interval, setTo override: Interval?, floor: Duration) {
+    let inForce = override ?? configured
+    self.init(
+      inForce: inForce.text, inForceMicroseconds: inForce.spacing(floor: floor)?.inMicroseconds,
+      configured: configured.text, overridden: override != nil)
   }
 }
 

@@ -25,6 +25,9 @@ public struct NightsAhead {
   /// Makes the nights after an instant, boot clock, not before the time of the engine's last event.
   public init(from now: Instant) { moment = now }
 
+  /// Goes on at a later instant with more prospects, within the same bounds: the engine may have changed since.
+  public mutating func goOn(from now: Instant) { (engine, moment, passed) = (nil, now, []) }
+
   /// The engine after a number of nights, from 1; nil if too much happens before.
   ///
   /// - Parameter start: the engine before the first night, the same in every call.
