@@ -9,8 +9,28 @@ public enum CallerConfinement: Sendable, Equatable {
   case none
   /// The caller may act for this subject only.
   case to(String)
+  /// The caller runs in a sandbox of its own, and may act for the subject of that sandbox only.
+  case sandbox(Sandbox)
   /// The caller may act for nothing.
   case fromAll
+
+  /// The known facts of a caller's sandbox.
+  public struct Sandbox: Sendable, Equatable {
+    /// The subject that the caller may act for.
+    public let subject: String
+    /// The folder of its data outside the sandbox; nil if that is unknown.
+    public let folder: String?
+    /// Whether it shares the network of the machine; false if that is unknown.
+    public let hasNetwork: Bool
+
+    /// Makes it from what was found out.
+    public init(_ subject: String, folder: String? = nil, hasNetwork: Bool = false) {
+      (self.subject, self.folder, self.hasNetwork) = (subject, folder, hasNetwork)
+    }
+  }
+
+  /// The sandbox of the caller; nil for a caller outside one.
+  public var sandbox: Sandbox? { if case .sandbox(let sandbox) = self { sandbox } else { nil } }
 
   /// Inspects the process that connected, which may end meanwhile.
   ///

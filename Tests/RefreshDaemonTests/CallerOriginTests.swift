@@ -24,8 +24,8 @@ import Varlink
       ("/refreshd-task-1-2-0.service", .fromAll),
       ("/system.slice/refreshd.service/refresh-1-2-0", .fromAll),
       ("/system.slice/refreshd.service/refresh-service", .none),
-      ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", .to("org.example.Todo")),
-      (#"\#(manager)/app.slice/app-flatpak-org.example.to\x2ddo-4711.scope"#, .to("org.example.to-do")),
+      ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", .sandbox(.init("org.example.Todo"))),
+      (#"\#(manager)/app.slice/app-flatpak-org.example.to\x2ddo-4711.scope"#, .sandbox(.init("org.example.to-do"))),
       ("\(manager)/app.slice/app-gnome-org.example.Todo-4711.scope", .none),
     ] as [(String, CallerConfinement)])
   func theCgroupSaysWhatAProcessMaySpeakAbout(path: String, confinement: CallerConfinement) {
@@ -37,7 +37,14 @@ import Varlink
   @Test(
     arguments: [
       ("", nil),
-      ("[Application]\nname=org.example.Todo\nruntime=x\n[Instance]\nname=org.example.Mail\n", .to("org.example.Todo")),
+      (
+        "[Application]\nname=org.example.Todo\nruntime=x\n[Instance]\nname=org.example.Mail\n",
+        .sandbox(.init("org.example.Todo"))
+      ),
+      (
+        "[Application]\nname=org.example.Todo\n[Instance]\ninstance-path=/home/a\n[Context]\nshared=network;ipc;\n",
+        .sandbox(.init("org.example.Todo", folder: "/home/a", hasNetwork: true))
+      ),
       ("[Instance]\nname=org.example.Mail\n", .fromAll),
       ("[Runtime]\nname=org.example.Platform\n", .fromAll),
       ("[Application]\nname=nothing\n", .fromAll),

@@ -35,6 +35,7 @@ struct Access {
     switch peer.confinement {
     case .none: peer.uid == app.owner.uid || hasPower(peer)
     case .to(let name): name == app.id.description && (peer.uid == app.owner.uid || hasPower(peer))
+    case .sandbox(let sandbox): sandbox.subject == app.id.description && (peer.uid == app.owner.uid || hasPower(peer))
     case .fromAll: false
     }
   }
@@ -55,7 +56,8 @@ struct Access {
   func remedy(for peer: Peer) -> String {
     switch peer.confinement {
     case .none: isUserDaemon ? remedy : "Ask as its owner, as root or as a member of the group refreshd."
-    case .to(let name): "A task or a sandboxed app speaks for itself only: ask about \(name)."
+    case .to(let name): "A task speaks for itself only: ask about \(name)."
+    case .sandbox(let sandbox): "A sandboxed app speaks for itself only: ask about \(sandbox.subject)."
     case .fromAll: "Ask from a process that lives until it is answered, outside a sandbox."
     }
   }

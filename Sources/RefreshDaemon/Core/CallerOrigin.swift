@@ -62,7 +62,7 @@ struct CallerOrigin {
       if name.hasPrefix(CgroupTrees.start), let key = TaskKey(name.dropFirst(CgroupTrees.start.utf8.count)) {
         return .init(launcher.app(of: key))
       }
-      if let app = Self.flatpak(ofScope: name) { return .init(app) }
+      if let app = Self.flatpak(ofScope: name) { return app.map { .sandbox(.init($0.description)) } ?? .fromAll }
     }
     return .none
   }
@@ -71,13 +71,18 @@ struct CallerOrigin {
   static func flatpak(by info: String) -> CallerConfinement? {
     guard !info.isEmpty else { return nil }
     var section: Substring = ""
+    var values: [String: Substring] = [:]
     for line in info.split(separator: "\n") {
       if line.hasPrefix("[") { section = line }
-      if section == "[Application]", line.hasPrefix("name=") {
-        return .init(AppID(String(line.dropFirst("name=".count))))
-      }
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      let key = "\(section)\(line[..<equals])"
+      if values[key] == nil { values[key] = line[line.index(after: equals)...] }
     }
-    return .fromAll
+    guard let app = values["[Application]name"].flatMap({ AppID(String($0)) }) else { return .fromAll }
+    return .sandbox(
+      .init(
+        app.description, folder: values["[Instance]instance-path"].map(String.init),
+        hasNetwork: values["[Context]shared"]?.split(separator: ";").contains("network") == true))
   }
 
   /// The app of the scope in which Flatpak starts an instance: `app-flatpak-org.example.Todo-1234.scope`.
