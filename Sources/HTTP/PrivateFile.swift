@@ -12,15 +12,17 @@ package enum PrivateFile {
     case service
   }
 
-  /// The text of a file of at most 64 KiB.
+  /// The text of a file of at most 64 KiB, by its path or by a descriptor that the caller has opened and keeps.
   ///
   /// Throws when others than `readers` may read the file, or when neither the caller nor root owns it.
-  package static func text(of path: String, for readers: Readers = .owner) throws(ExchangeFailure) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+  package static func text(
+    of path: String, opened: Int32? = nil, for readers: Readers = .owner
+  ) throws(ExchangeFailure) -> String {
+    let descriptor = opened ?? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       throw .unusable("cannot read \(path): \(String(cString: strerror(errno))); let user \(geteuid()) read it")
     }
-    defer { close(descriptor) }
+    defer { if opened == nil { close(descriptor) } }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw .unusable("cannot read \(path): it is no plain file")
@@ -34,7 +36,7 @@ package enum PrivateFile {
       throw .unusable("cannot use \(path): it has more than \(limit >> 10) KiB")
     }
     var bytes = [UInt8](repeating: 0, count: limit)
-    let count = read(descriptor, &bytes, bytes.count)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
     guard count >= 0 else { throw .unusable("cannot read \(path): \(String(cString: strerror(errno)))") }
     return String(decoding: bytes[..<count], as: UTF8.self)
   }
@@ -49,9 +51,11 @@ package enum PrivateFile {
   }
 
   /// Reads header fields, a line `Name: value` each; blank lines and lines that begin with `#` are skipped.
-  package static func headers(in path: String, for readers: Readers = .owner) throws(ExchangeFailure) -> [String] {
+  package static func headers(
+    in path: String, opened: Int32? = nil, for readers: Readers = .owner
+  ) throws(ExchangeFailure) -> [String] {
     var headers: [String] = []
-    for (number, line) in try lines(of: path, readers).enumerated() {
+    for (number, line) in try lines(of: path, opened, readers).enumerated() {
       if line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") { continue }
       guard let colon = line.firstIndex(of: ":"), colon > line.startIndex,
         line[..<colon].utf8.allSatisfy(isOfName), !line.utf8.contains(where: { $0 == 13 || $0 == 0 })
@@ -62,9 +66,10 @@ package enum PrivateFile {
   }
 
   /// Reads credentials from the first line, `user:password`.
-  package static func login(in path: String, for readers: Readers = .owner) throws(ExchangeFailure) -> HTTPRequest.Login
-  {
-    let line = try lines(of: path, readers).first ?? ""
+  package static func login(
+    in path: String, opened: Int32? = nil, for readers: Readers = .owner
+  ) throws(ExchangeFailure) -> HTTPRequest.Login {
+    let line = try lines(of: path, opened, readers).first ?? ""
     guard let colon = line.firstIndex(of: ":"), !line.utf8.contains(0) else {
       throw .unusable("cannot use \(path): its first line is not of the form `user:password`")
     }
@@ -80,9 +85,13 @@ package enum PrivateFile {
     return .netrc
   }
 
-  private static func lines(of path: String, _ readers: Readers) throws(ExchangeFailure) -> [Substring] {
+  private static func lines(
+    of path: String, _ opened: Int32?, _ readers: Readers
+  ) throws(ExchangeFailure) -> [Substring] {
     // Swift treats a carriage return and a line feed as one character.
-    try text(of: path, for: readers).split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    try text(of: path, opened: opened, for: readers).split(omittingEmptySubsequences: false) {
+      $0 == "\n" || $0 == "\r\n"
+    }
   }
 
   private static let limit = 64 << 10

@@ -282,5 +282,6 @@ enum Schema {
 
     """,
     "ALTER TABLE validator ADD COLUMN final_url TEXT;  -- the URL that sent the content; null for earlier releases\n",
+    "ALTER TABLE transfer ADD COLUMN flatpak TEXT;  -- the Flatpak that asked, to whose files the transfer is bound\n",
   ]
 }

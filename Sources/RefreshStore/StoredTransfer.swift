@@ -40,6 +40,8 @@ public struct TransferRequest: Hashable, Sendable {
   public var notice: String?
   /// The user id of the app's owner at the request; nil for a transfer from a release before schema 9.
   public var owner: UInt32?
+  /// The id of the Flatpak that asked for it, whose files alone it may read and write; nil if it was asked for outside one.
+  public var flatpak: String?
 
   /// Makes a plain request.
   public init(_ direction: Direction, url: String, path: String) {

@@ -89,6 +89,7 @@ extension TransferRequest: ColumnRecord {
     try column("uses_netrc", &usesNetrc)
     try column("notice", &notice)
     try column("owner", &owner)
+    try column("flatpak", &flatpak)
   }
 }
 

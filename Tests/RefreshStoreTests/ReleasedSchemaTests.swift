@@ -238,14 +238,14 @@ import Testing
       Self.clock, states: try Self.statesOfSchema11(), device: Self.deviceOfSchema3, learned: try Self.learned(),
       openings: try Self.openingsMade(),
       records: try Self.recordsOfSchema7(), waits: try Self.waits(for: Hold.Name.released))
-    batch.transfers.whole = try Self.transfersOfSchema9()
+    batch.transfers.whole = try Self.transfersOfSchema13()
     batch.validators = try Self.validatorsOfSchema12().mapValues { $0.mapValues(Optional.some) }
     for (app, pushes) in try Self.pushes() {
       for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) }
     }
     (batch.history.droppedPushes, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_12_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_13_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
@@ -273,7 +273,7 @@ import Testing
       """,
       "SELECT group_concat(message || wall_us) FROM (SELECT * FROM push_seen ORDER BY id)",
       """
-      SELECT group_concat(id || stage || ifnull(stage_word, '-') || ifnull(stage_us, '-') || ifnull(needed, '-') || ifnull(owner, '-')
+      SELECT group_concat(id || stage || ifnull(stage_word, '-') || ifnull(stage_us, '-') || ifnull(needed, '-') || ifnull(owner, '-') || ifnull(flatpak, '-')
         || network || ifnull(description, '-') || ifnull(resume_url || resume_etag || tus_url || durable, '-'))
       FROM (SELECT * FROM transfer ORDER BY id)
       """,

@@ -69,6 +69,11 @@ extension ReleasedSchemaTests {
       device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
       waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
       validators: validatorsOfSchema12, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 13", dump: PackageResources.schema_13_sql, states: statesOfSchema11,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema13,
+      validators: validatorsOfSchema12, pushes: pushes, dropped: droppedPushes),
   ]
 
   /// The same validators with what schema 12 has more.
@@ -93,6 +98,13 @@ extension ReleasedSchemaTests {
     states[try app("mail")]?.streak = FailureStreak(count: 7)
     states[try app("mail")]?.streak?.isReported = true
     return states
+  }
+
+  /// The same transfers; some have the Flatpak that schema 13 adds.
+  static func transfersOfSchema13() throws -> [TransferID: StoredTransfer] {
+    var transfers = try transfersOfSchema9()
+    for id in transfers.keys where id.number.isMultiple(of: 2) { transfers[id]?.request.flatpak = "org.example.Todo" }
+    return transfers
   }
 
   /// The same transfers; some have the owner that schema 9 adds.

@@ -73,6 +73,7 @@ struct SeededValues: RandomNumberGenerator {
     request.usesNetrc = .random(using: &self)
     request.notice = maybe { $0.text() }
     request.owner = maybe { _ in .random(in: 0 ... .max) }
+    request.flatpak = request.owner.map { "org.example.app\($0)" }
     var policy = TransferPolicy(
       session: TransferSession(app: app, name: text()), host: text(), network: element(NetworkConstraint.allCases),
       enqueuedAt: instant())

@@ -18,16 +18,37 @@ extension Daemon {
     guard (1...Self.callLimit).contains(call.parameters.transfers.count) else {
       return call.fail(InvalidParameter(parameter: "transfers"))
     }
+    var flatpak: FlatpakFiles?
+    if let sandbox = call.peer.confinement.sandbox {
+      // The sandbox does not reach this machine's servers either, so `network` of the request does not matter.
+      guard sandbox.hasNetwork else {
+        return call.fail(
+          RefreshdInterface.NotAllowed(
+            app: call.parameters.app,
+            remedy: "Let the sandbox of \(sandbox.subject) share the network, and ask the user's own daemon."))
+      }
+      let files = transfers.workers.environment.files(of: sandbox.subject, of: app.owner)
+      guard sandbox.folder ?? files.folder == files.folder else {
+        return call.fail(
+          RefreshdInterface.NotAllowed(
+            app: call.parameters.app, remedy: "Start \(sandbox.subject) with \(files.folder) as its folder."))
+      }
+      flatpak = files
+    }
     var asked: [CheckedTransfer] = []
     for (index, request) in call.parameters.transfers.enumerated() {
+      var request = request
+      do throws(FlatpakFiles.Denied) { request = try flatpak?.translated(request) ?? request } catch {
+        return call.fail(RefreshdInterface.NotAllowed(app: call.parameters.app, remedy: error.remedy))
+      }
       do throws(CheckedTransfer.Refusal) { asked.append(try CheckedTransfer(request)) } catch {
         return call.fail(
           TransfersInterface.InvalidRequest(
             index: Int64(index), field: error.field, reason: error.reason, remedy: error.remedy))
       }
     }
-    if let full = transfers.exceeded(by: asked, of: app) { return call.fail(full) }
-    transfers.enqueue(asked, of: app.id) { problem, ids in
+    if let full = transfers.exceeded(by: asked, of: app, isFlatpak: flatpak != nil) { return call.fail(full) }
+    transfers.enqueue(asked, of: app.id, flatpak: flatpak?.id) { problem, ids in
       call.conclude(problem) { TransfersInterface.Enqueue.Reply(ids: ids.map { Int64($0.number) }) }
     }
   }

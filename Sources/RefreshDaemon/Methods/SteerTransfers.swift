@@ -61,6 +61,11 @@ extension Daemon {
     guard (-100...100).contains(call.parameters.priority) else {
       return call.fail(InvalidParameter(parameter: "priority"))
     }
+    guard call.parameters.priority <= 0 || call.peer.confinement.sandbox == nil else {
+      return call.fail(
+        RefreshdInterface.NotAllowed(remedy: "A sandboxed app may give a priority of 0 at most; a person may raise it.")
+      )
+    }
     change(ids.map { .transferPrioritized($0, Int32(call.parameters.priority)) }, for: call) { NoParameters() }
   }
 }

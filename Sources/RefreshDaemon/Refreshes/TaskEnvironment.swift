@@ -6,6 +6,8 @@ import RefreshEngine
 struct TaskEnvironment {
   /// The variables of every command: `PATH` and language; a user's daemon passes on its whole session.
   private let inherited: [String]
+  /// The runtime directory of the user of a user's own daemon; nil for the system's.
+  private let runtimeDirectory: String?
   /// The path of the daemon's socket.
   private let socket: String
   /// The path of `refresh-worker`; its usual path if it is not found, for the error at its start.
@@ -22,6 +24,8 @@ struct TaskEnvironment {
   /// Chooses the variables that commands inherit from the daemon.
   init(_ settings: DaemonSettings) {
     socket = settings.socket
+    let runtime = settings.environment.first { settings.isUserDaemon && $0.hasPrefix("XDG_RUNTIME_DIR=/") }
+    runtimeDirectory = runtime.map { String($0.dropFirst("XDG_RUNTIME_DIR=".count)) }
     worker = settings.reader.worker ?? "/usr/libexec/refreshd/refresh-worker"
     var inherited = settings.environment.filter { variable in
       let name = variable.prefix { $0 != "=" }
@@ -63,13 +67,24 @@ struct TaskEnvironment {
         + facts.map { "\($0.name)=\($0.value)" })
   }
 
-  /// The environment of a worker that moves files.
-  func variables(ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String) -> [String] {
-    variables(
+  /// The environment of a worker that moves files, for a Flatpak with the bounds of its files.
+  func variables(
+    ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String, flatpak: String? = nil
+  ) -> [String] {
+    let files = flatpak.map { self.files(of: $0, of: app.owner) }
+    return variables(
       of: command, app,
       [
         "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
-      ])
+      ]
+        + (files.map { ["REFRESH_FLATPAK_FOLDER=\($0.folder)", "REFRESH_FLATPAK_DOCUMENTS=\($0.documents)"] } ?? []))
+  }
+
+  /// The files that a Flatpak of a user may name.
+  ///
+  /// The home is that of the user database.
+  func files(of flatpak: String, of owner: Owner) -> FlatpakFiles {
+    FlatpakFiles(of: flatpak, home: owner.home, runtimeDirectory: runtimeDirectory ?? "/run/user/\(owner.uid)")
   }
 
   /// The environment of a command that shows a notice on the owner's desktop, through the owner's session bus.

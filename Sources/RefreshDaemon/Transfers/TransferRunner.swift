@@ -10,10 +10,10 @@ final class TransferRunner: DecisionFollower, SavedPart {
   let workers: WorkerPool
   let watchers: TransferWatchers
   private let space: DiskSpaceWatch
-  private unowned let core: DaemonCore
+  unowned let core: DaemonCore
   private let journal: DaemonJournal
   private let parts: Parts
-  private var known: KnownTransfers
+  private(set) var known: KnownTransfers
   private var postponed = PostponedReports()
   /// Whether any transfer has not ended, so that the network must be watched.
   private(set) var hasOpen: Bool
@@ -67,26 +67,20 @@ final class TransferRunner: DecisionFollower, SavedPart {
     return apps.filter { core.may(peer, about: $0) }.flatMap { known.shares[$0]?.ids ?? [] }.sorted()
   }
 
-  /// The bound of the queue that an app's new transfers would exceed; nil if there is room.
-  func exceeded(by asked: [CheckedTransfer], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
-    // An app that has left the configuration counts for its last owner.
-    let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
-    return TransferQuota.exceeded(
-      by: asked.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
-      Array(owned.values), count: known.count, total: known.bytes)
-  }
-
   // MARK: - Orders
 
   /// Adds transfers to the queue, and answers when they are on the disk.
   ///
   /// They are saved first and run after that: a transfer that cannot be stored never existed.
-  func enqueue(_ asked: [CheckedTransfer], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
+  func enqueue(
+    _ asked: [CheckedTransfer], of app: AppID, flatpak: String? = nil,
+    then answer: @escaping (StoreError?, [TransferID]) -> Void
+  ) {
     let now = core.readClocks()
     let owner = core.configuration[app]?.owner.uid
     let stored = asked.map { transfer in
       var request = transfer.request
-      request.owner = owner
+      (request.owner, request.flatpak) = (owner, flatpak)
       return (
         known.makeID(),
         StoredTransfer(state: TransferState(policy: transfer.policy(of: app, at: now)), request: request)
@@ -155,7 +149,9 @@ final class TransferRunner: DecisionFollower, SavedPart {
   }
 
   private func give(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) {
-    if !workers.order(order, of: id, app) { report(id, .lost(hasProgressed: false)) }
+    if !workers.order(order, of: id, app, flatpak: known[id]?.request.flatpak) {
+      report(id, .lost(hasProgressed: false))
+    }
   }
 
   private func report(_ id: TransferID, _ report: TransferReport) {

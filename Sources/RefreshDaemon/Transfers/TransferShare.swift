@@ -1,4 +1,5 @@
 import RefreshAPI
+import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
@@ -37,6 +38,21 @@ enum TransferQuota {
   /// The most bytes of one user's requests: URLs, paths and texts.
   static let bytesOfUser = 8 << 20
   static let serversOfUser = 1_000
+  static let transfersOfFlatpak = 1_000
+  static let serversOfFlatpak = 64
+
+  /// The bound that the new transfers of one sandboxed app would exceed; nil if there is room within those of its user.
+  static func exceeded(
+    by new: [(request: TransferRequest, server: String)], ofFlatpak share: TransferShare?
+  ) -> TransfersInterface.QueueFull? {
+    if new.count + (share?.ids.count ?? 0) > transfersOfFlatpak {
+      return full(transfersOfFlatpak, "transfers of one sandboxed app", untilForgotten)
+    }
+    guard Set(new.map(\.server)).union(share.map { Set($0.servers.keys) } ?? []).count > serversOfFlatpak else {
+      return nil
+    }
+    return full(serversOfFlatpak, "servers of one sandboxed app's transfers", untilForgotten)
+  }
 
   /// The bound that a user's new transfers would exceed; nil if there is room.
   ///
@@ -78,5 +94,21 @@ extension TransferRequest {
   fileprivate var bytes: Int {
     let texts = [url, path, description, sha256, headersFile, credentialFile, notice]
     return texts.reduce(256) { $0 + ($1?.utf8.count ?? 0) }
+  }
+}
+
+extension TransferRunner {
+  /// Whether a sandboxed app has transfers.
+  var hasFlatpaks: Bool { known.ids.contains { known[$0]?.request.flatpak != nil } }
+
+  /// The bound of the queue that an app's new transfers would exceed; nil if there is room.
+  func exceeded(
+    by asked: [CheckedTransfer], of app: AppConfiguration, isFlatpak: Bool = false
+  ) -> TransfersInterface.QueueFull? {
+    // An app that has left the configuration counts for its last owner.
+    let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
+    let new = asked.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) }
+    if isFlatpak, let full = TransferQuota.exceeded(by: new, ofFlatpak: known.shares[app.id]) { return full }
+    return TransferQuota.exceeded(by: new, Array(owned.values), count: known.count, total: known.bytes)
   }
 }

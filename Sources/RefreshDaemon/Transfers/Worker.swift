@@ -25,6 +25,8 @@ extension WorkerPool {
     /// The folder that it may write to; nil if it only reads.
     let folder: String?
     let user: UInt32
+    /// The id of the Flatpak to whose files it is bound; nil if it works for a plain app.
+    let flatpak: String?
     /// The app's sandbox at the worker's start.
     private let sandbox: [SandboxProperty]
     let token = Token.make()
@@ -41,8 +43,8 @@ extension WorkerPool {
     /// Its limit in bytes a second, as last told; nil without a limit.
     var rate: Int64?
 
-    init(key: TaskKey, app: AppConfiguration, folder: String?, timer: any WakeTimer) {
-      (self.key, self.app, self.folder, self.timer) = (key, app.id, folder, timer)
+    init(key: TaskKey, app: AppConfiguration, folder: String?, flatpak: String?, timer: any WakeTimer) {
+      (self.key, self.app, self.folder, self.flatpak, self.timer) = (key, app.id, folder, flatpak, timer)
       (user, sandbox) = (app.owner.uid, app.sandbox)
     }
 

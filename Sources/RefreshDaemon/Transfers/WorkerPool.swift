@@ -21,7 +21,7 @@ final class WorkerPool {
 
   private unowned let core: DaemonCore
   private let ports: Ports
-  private let environment: TaskEnvironment
+  let environment: TaskEnvironment
   private var workers: [TaskKey: Worker] = [:]
   let folders = WorkerFolders()
   /// Why no worker can be started at present; nil while workers can be.
@@ -56,12 +56,14 @@ final class WorkerPool {
   // MARK: - Orders
 
   /// Gives the app's worker an order, and starts a worker if there is none; false if none can be started.
-  func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) -> Bool {
+  ///
+  /// A transfer that a Flatpak asked for gets a worker that is bound to the files of that Flatpak.
+  func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration, flatpak: String?) -> Bool {
     let folder = order.transfer?.writtenFolder
     let open = workers.values.first {
-      $0.isOpen && $0.serves(app) && (folder == nil || $0.folder == folder)
+      $0.isOpen && $0.serves(app) && $0.flatpak == flatpak && (folder == nil || $0.folder == folder)
     }
-    guard let worker = open ?? start(for: app, writingTo: folder) else { return false }
+    guard let worker = open ?? start(for: app, writingTo: folder, flatpak) else { return false }
     worker.orders.append(order)
     worker.given.insert(id)
     if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
@@ -150,13 +152,13 @@ final class WorkerPool {
     return stuck >= (folder == nil ? Self.mostStuckReaders : Self.mostStuckWriters)
   }
 
-  private func start(for app: AppConfiguration, writingTo folder: String?) -> Worker? {
+  private func start(for app: AppConfiguration, writingTo folder: String?, _ flatpak: String?) -> Worker? {
     guard !wouldBeStuck(app.id, in: folder) else { return nil }
     let key = TaskKey(refresh: core.makeID(), task: 0)
     let worker: Worker
     do throws(SystemdError) {
       let timer = try core.scheduler.timer { [unowned self] in workers[key].map(boundPassed) }
-      worker = Worker(key: key, app: app, folder: folder, timer: timer)
+      worker = Worker(key: key, app: app, folder: folder, flatpak: flatpak, timer: timer)
     } catch {
       return nil
     }
@@ -169,7 +171,8 @@ final class WorkerPool {
     ports.launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
-        environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: worker.token),
+        environment: environment.variables(
+          ofWorker: command, app: app, id: key.refresh, token: worker.token, flatpak: flatpak),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: TerminationSequence.shortGrace,
         properties: app.sandbox.map(UnitProperty.init), confinement: folders.confinement(of: key, to: folder),
         input: nil, changedPath: nil))

@@ -2,6 +2,8 @@ import CLinux
 import Glibc
 
 /// An open directory whose path had no symbolic link; later changes of the path do not affect it.
+///
+/// A process that works for a Flatpak opens what lies below the folders of that Flatpak only (``Confinement``).
 final class Folder {
   let path: String
   /// Open for reading, because fsync(2) needs that.
@@ -13,6 +15,10 @@ final class Folder {
   /// missing, is no directory, or may not be searched.
   init(path: String) throws(TaskFailure) {
     self.path = path
+    guard Confinement.flatpakFolders.isEmpty else {
+      descriptor = try Self.open(path, belowOneOf: Confinement.flatpakFolders)
+      return
+    }
     var current = linux_open_folder(AT_FDCWD, "/")
     var walked = ""
     for component in path.split(separator: "/") {
@@ -33,6 +39,26 @@ final class Folder {
   }
 
   deinit { close(descriptor) }
+
+  /// Opens a folder of a Flatpak, which may put a link in any place below its folders at any time.
+  ///
+  /// Links above those folders are the user's: the Flatpak cannot replace them.
+  private static func open(_ path: String, belowOneOf tops: [String]) throws(TaskFailure) -> Int32 {
+    guard let top = tops.first(where: { path.utf8.starts(with: "\($0)/".utf8) }) else {
+      throw TaskFailure(.failed, "cannot use \(path): it is outside the folders of the sandboxed app")
+    }
+    let base = linux_open_path(top)
+    guard base >= 0 else { throw TaskFailure(errno: errno, "open the folder", top) }
+    defer { close(base) }
+    let below = String(decoding: path.utf8.dropFirst(top.utf8.count + 1), as: UTF8.self)
+    let descriptor = linux_open_beneath(base, below, O_RDONLY | O_DIRECTORY)
+    let code = errno
+    if descriptor < 0, code == ELOOP || code == EXDEV {
+      throw TaskFailure(.failed, "cannot use \(path): a symbolic link is in it; give the real path")
+    }
+    guard descriptor >= 0 else { throw TaskFailure(errno: code, "open the folder", path) }
+    return descriptor
+  }
 
   /// Splits the absolute path of a file into the folder and the name.
   ///

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A file that is uploaded, with its state at the time it was opened.
+/// A file that is read for a transfer, with its state at the time it was opened.
 final class SourceFile {
   let path: String
   let descriptor: Int32
@@ -12,20 +12,20 @@ final class SourceFile {
   /// Opens the file without following a symbolic link.
   ///
   /// Throws when it is no plain file or may not be read.
-  init(in folder: Folder, named name: String) throws(TaskFailure) {
+  init(in folder: Folder, named name: String, to verb: String = "send") throws(TaskFailure) {
     path = "\(folder.path)/\(name)"
     descriptor = linux_open_at(folder.descriptor, name, O_RDONLY, 0)
     let code = errno
     guard descriptor >= 0 else {
       guard code != ELOOP else {
-        throw TaskFailure(.failed, "cannot send \(path): it is a symbolic link; give the real path")
+        throw TaskFailure(.failed, "cannot \(verb) \(path): it is a symbolic link; give the real path")
       }
-      throw TaskFailure(.failed, "cannot send \(path): \(String(cString: strerror(code)))")
+      throw TaskFailure(.failed, "cannot \(verb) \(path): \(String(cString: strerror(code)))")
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw TaskFailure(.failed, "cannot send \(path): it is no plain file")
+      throw TaskFailure(.failed, "cannot \(verb) \(path): it is no plain file")
     }
     length = Int64(status.st_size)
     signature = Self.signature(status)
@@ -48,6 +48,20 @@ final class SourceFile {
       if read < 0, errno == EINTR { continue }
       return read > 0 ? read : nil
     }
+  }
+
+  /// Opens a file with secrets of the Flatpak for which this process works; nil for a plain app, whose owner may link.
+  ///
+  /// Throws when the file has another name too, by which somebody else could write it.
+  static func secrets(at path: String) throws(TaskFailure) -> SourceFile? {
+    guard !Confinement.flatpakFolders.isEmpty else { return nil }
+    let (folder, name) = try Folder.split(path)
+    let file = try SourceFile(in: Folder(path: folder), named: name, to: "read")
+    var status = stat()
+    guard fstat(file.descriptor, &status) == 0, status.st_nlink == 1 else {
+      throw TaskFailure(.failed, "cannot use \(path): the file has another name too; remove that link")
+    }
+    return file
   }
 
   private static func signature(_ status: stat) -> String {

@@ -73,20 +73,25 @@ extension HTTPRequest {
   /// Makes a request from an order; `replaced` are the header fields that the app may not set.
   init(_ assignment: Wire.Assignment, replacing replaced: Set<String> = []) throws(TaskFailure) {
     self.init(url: assignment.url)
+    let opened = try (
+      headers: assignment.headersFile.flatMap { (path) throws(TaskFailure) in try SourceFile.secrets(at: path) },
+      credential: assignment.credentialFile.flatMap { (path) throws(TaskFailure) in try SourceFile.secrets(at: path) }
+    )
     do throws(ExchangeFailure) {
       if let file = assignment.headersFile {
-        headers = try PrivateFile.headers(in: file).filter { line in
+        headers = try PrivateFile.headers(in: file, opened: opened.headers?.descriptor).filter { line in
           !replaced.contains(line.prefix { $0 != ":" }.lowercased())
         }
       }
       if let file = assignment.credentialFile {
-        login = try PrivateFile.login(in: file)
+        login = try PrivateFile.login(in: file, opened: opened.credential?.descriptor)
       } else if assignment.netrc == true {
         login = try PrivateFile.netrc()
       }
     } catch {
       throw TaskFailure(error)
     }
+    withExtendedLifetime(opened) {}
     stall = .microseconds(max(assignment.stallMicroseconds, 1_000_000))
     maxRate = assignment.maxRate
   }

@@ -1,0 +1,157 @@
+"""Transfers of a sandboxed app: with its own network, in its own folder, and nowhere else."""
+
+import errno
+import os
+import shutil
+
+import pytest
+
+from daemon import TODO
+from preload import preload  # noqa: F401
+from processes import end_all
+from sandbox import Flatpak, OwnDaemon
+from servers.body import Body
+from transfers import Transfers
+
+pytestmark = [
+    pytest.mark.spawned,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a process another user database"),
+]
+
+SIZE = 300_000
+NOT_ALLOWED = "org.refreshd.NotAllowed"
+
+
+@pytest.fixture
+def own(scratch):
+    daemon = OwnDaemon(scratch)
+    daemon.transfers = Transfers(daemon)
+    daemon.secret = daemon.home / ".ssh/id_test"
+    daemon.secret.parent.mkdir(mode=0o700)
+    daemon.secret.write_text("secret:key\n")
+    daemon.secret.chmod(0o600)
+    yield daemon
+    daemon.close()
+    end_all(str(scratch))
+
+
+@pytest.fixture
+def app(own):
+    own.start()
+    return Flatpak(own)
+
+
+def of_ssh(own):
+    return sorted(path.name for path in own.secret.parent.iterdir())
+
+
+def test_a_flatpak_reads_and_writes_its_own_folder(own, app, misbehaving):
+    """By the path inside the sandbox, and by the one outside; with a password of its own."""
+    password = app.folder / "config/password"
+    password.write_text("ann:secret\n")
+    password.chmod(0o600)
+    url = misbehaving.url("plain", SIZE, needs="ann:secret")
+    own.transfers.done(app.enqueue(url, "/var/data/in", credential_file=str(password)))
+    own.transfers.done(app.enqueue(misbehaving.url("plain", SIZE), app.folder / "cache/in"))
+    assert (app.folder / "data/in").read_bytes() == (app.folder / "cache/in").read_bytes() == Body(SIZE).bytes()
+    own.transfers.done(app.enqueue(misbehaving.url("put"), "/var/data/in", direction="upload"))
+    assert misbehaving.of("put")[-1].sha256 == Body(SIZE).sha256
+
+
+def test_a_flatpak_cannot_name_what_is_outside_its_folder(own, app, misbehaving):
+    own.app("exit 100", id="org.example.other")
+    url = misbehaving.url("plain", SIZE)
+    places = [own.home / ".bashrc", app.folder / "x", own.home / ".var/app/org.example.other/data/x", "/etc/x",
+              own.runtime / "doc/by-app/org.example.other/1a2b/x", own.runtime / "doc/1a2b/.xdp-x"]  # fmt: skip
+    refused = [app.try_to_enqueue(url, place)["error"] for place in places]
+    fields = [{"path": own.secret, "direction": "upload"}, {"netrc": True}, {"priority": 1},
+              {"credential_file": str(own.secret)}, {"headers_file": str(own.secret)}]  # fmt: skip
+    refused += [app.try_to_enqueue(url, **{"path": "/var/data/x", **one})["error"] for one in fields]
+    assert set(refused) == {NOT_ALLOWED}
+    id = app.enqueue(misbehaving.url("plain", SIZE, hold=1000), "/var/data/x")
+    assert app.ask("Transfers.SetPriority", ids=[id], priority=1)["error"] == NOT_ALLOWED
+    assert "error" not in app.ask("Transfers.SetPriority", ids=[id], priority=-1)
+    # No server has heard of the refused ones.
+    assert {asked.settings.get("hold") for asked in misbehaving.requests} <= {"1000"}
+
+
+def test_a_flatpak_without_the_network_or_with_another_folder_gets_nothing(own, app, misbehaving):
+    url = misbehaving.url("plain", SIZE)
+    for other in (Flatpak(own, shared="ipc;"), Flatpak(own, instance_path=own.home)):
+        assert other.try_to_enqueue(url, "/var/data/x")["error"] == NOT_ALLOWED
+    assert not misbehaving.requests
+
+
+@pytest.mark.parametrize("place", ["data/x", "data"])
+def test_links_that_the_app_has_planted_lead_nowhere(own, app, misbehaving, place):
+    if place == "data":
+        (app.folder / "data").rmdir()
+    (app.folder / place).symlink_to(own.secret.parent)
+    path = app.folder / ("data/x/in" if place == "data/x" else "data/in")
+    assert "symbolic link" in own.transfers.failed(app.enqueue(misbehaving.url("plain", SIZE), path))["message"]
+    upload = app.enqueue(misbehaving.url("put"), path.with_name("id_test"), direction="upload")
+    assert "symbolic link" in own.transfers.failed(upload)["message"]
+    assert of_ssh(own) == ["id_test"] and not misbehaving.requests
+
+
+def test_a_link_swapped_in_during_the_transfer_leads_nowhere(own, app, misbehaving):
+    id = app.enqueue(misbehaving.url("plain", SIZE, hold=100_000), "/var/data/in")
+    misbehaving.wait_until_held("plain")
+    (app.folder / "data").rename(app.folder / "moved")
+    (app.folder / "data").symlink_to(own.secret.parent)
+    misbehaving.let_go()
+    own.transfers.failed(id)
+    assert of_ssh(own) == ["id_test"]
+
+
+def test_files_with_secrets_are_the_apps_alone(own, app, misbehaving):
+    """A link to somebody else's secret, one with a second name, and one that others may read."""
+    folder = app.folder / "data"
+    (folder / "link").symlink_to(own.secret)
+    for name in ("twice", "open"):
+        shutil.copy(own.secret, folder / name)
+    os.link(folder / "twice", folder / "again")
+    (folder / "open").chmod(0o644)
+    url = misbehaving.url("plain", SIZE)
+    for name, words in (("link", "symbolic link"), ("twice", "another name"), ("open", "mode 0600")):
+        id = app.enqueue(url, "/var/data/in", credential_file=f"/var/data/{name}")
+        assert words in own.transfers.failed(id)["message"]
+    assert not misbehaving.requests
+
+
+def test_a_flatpak_has_a_share_of_its_users_queue(own, app):
+    def ask(count, servers):
+        requests = [{"url": f"http://h{n % servers}.invalid/{n}", "path": f"/var/data/{n}"} for n in range(count)]
+        return app.ask("Transfers.Enqueue", app=TODO, transfers=requests)
+
+    assert "64 servers" in "{limit} {bound}".format(**ask(65, 65))
+    assert len(ask(1000, 1)["ids"]) == 1000
+    assert "1000 transfers" in "{limit} {bound}".format(**ask(1, 1))
+
+
+@pytest.mark.parametrize("kernel", ["with Landlock", "without"])
+def test_the_kernel_keeps_a_worker_in_the_folder(own, misbehaving, preload, kernel):  # noqa: F811
+    """A worker that has been taken over tries to read a file outside."""
+    verdict = own.home / ".var/app" / TODO / "data/verdict"
+    own.start(environment={
+        "LD_PRELOAD": str(preload("landlock")), "OUTSIDE": str(own.secret), "VERDICT": str(verdict),
+        "LANDLOCK": "none" if kernel == "without" else "",
+    })  # fmt: skip
+    app = Flatpak(own)
+    assert "Landlock" not in own.status()["unconfined"]
+    own.transfers.done(app.enqueue(misbehaving.url("plain", SIZE), "/var/data/in"))
+    assert int(verdict.read_text()) == (0 if kernel == "without" else errno.EACCES)
+    assert ("Landlock" in own.status()["unconfined"]) == (kernel == "without")
+
+
+def test_the_bounds_of_a_transfer_survive_the_daemon(own, app, misbehaving):
+    """The next daemon's worker is bound as well, though the Flatpak has ended."""
+    id = app.enqueue(misbehaving.url("plain", SIZE, hold=100_000), "/var/data/in")
+    misbehaving.wait_until_held("plain")
+    own.kill()
+    shutil.rmtree(app.folder / "data")
+    (app.folder / "data").symlink_to(own.secret.parent)
+    misbehaving.let_go()
+    own.start()
+    own.transfers.failed(id)
+    assert of_ssh(own) == ["id_test"]
