@@ -44,7 +44,9 @@ import Testing
   }
 
   @Test func fieldsThatAreFilledInAreFieldsThatTheDaemonWrites() throws {
-    let written: Set<Substring> = ["REFRESH_APP", "REFRESH_ID", "REFRESH_TRIGGER", "REFRESH_OUTCOME"]
+    let written: Set<Substring> = [
+      "REFRESH_APP", "REFRESH_ID", "REFRESH_TRIGGER", "REFRESH_OUTCOME", "REFRESH_SESSION",
+    ]
     for block in try catalogue() {
       let text = (block.headers["Subject"] ?? "") + " " + block.text
       let names = text.split(separator: "@", omittingEmptySubsequences: false).enumerated()

@@ -89,9 +89,9 @@ import Testing
       1min  end
       """,
       gives: """
-        1s  end 1-1 todo failed stopped by not-taken
-        2s  end 1-2 todo failed stopped by not-taken
-        3s  end 1-3 todo failed stopped by not-taken
+        1s  end 1-1 todo failed stopped by not-taken (not-taken)
+        2s  end 1-2 todo failed stopped by not-taken (not-taken)
+        3s  end 1-3 todo failed stopped by not-taken (not-taken)
         4s  end 1-4 todo failed lost client
         """, only: ["end"])
   }
