@@ -174,7 +174,10 @@ final class SpawnLauncher: Launcher {
       let process = try outcome.get()
       trees.started(task.launch.key, main: process.id)
       try watch(process, of: task)
-      guard let error = start.isGivenUp else { return }
+      guard let error = start.isGivenUp else {
+        if task.isAskedToEnd { end(task.launch.key, by: SIGTERM) }
+        return
+      }
       task.failedStart = error.exit
       trees.send(SIGKILL, to: task.launch.key)
     } catch {
@@ -225,8 +228,10 @@ final class SpawnLauncher: Launcher {
         task,
         StartError(
           sentence: "cannot start \(task.launch.command.arguments[0]): it was stopped while its path was examined"))
+    case .starting where signal != SIGKILL:
+      // Before its program runs, a process handles no signal: it gets this one as soon as it runs.
+      task.isAskedToEnd = true
     case .starting(let start):
-      // Before its program runs, a process handles no signal.
       spawner.giveUp(
         start, because: StartError(sentence: "cannot start \(start.program): it was stopped before it ran"))
     case .running:

@@ -27,6 +27,8 @@ final class SpawnedTask {
   var state = State.fingerprinting
   /// The path whose change means new data, if there is one.
   var changedPath: ChangedPath?
+  /// Whether it was asked to end while it started.
+  var isAskedToEnd = false
   /// Why the start was given up, of a task whose process was killed.
   var failedStart: TaskEnd.Exit?
   /// The output of the task, from its start on.
