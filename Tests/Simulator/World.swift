@@ -173,7 +173,7 @@ public struct World: Sendable {
   public mutating func run(for length: Duration) {
     play(until: length)
     heal()
-    play(until: now + timeToBeFresh)
+    play(until: now + max(timeToBeFresh, timeToDeliver))
     observe(.finished)
   }
 
@@ -256,6 +256,13 @@ public struct World: Sendable {
       guard let spacing = app.spacing(limits) else { return nil }
       return app.policy?.isAdaptive == true ? max(spacing, app.maxStale) : spacing
     }.reduce(.hours(24), max) + Self.patience + (hasQuiet ? .hours(13) : .zero)
+  }
+
+  /// How long the push limits may keep the waiting pushes, of which the last token is only for urgent ones.
+  private var timeToDeliver: Duration {
+    Dictionary(grouping: store.pushes.values, by: \.app).compactMap { id, waiting in
+      policies[id].map { $0.pushLimit.span * (waiting.count / $0.pushLimit.most(for: .normal) + 3) }
+    }.reduce(.zero, max) + Self.patience
   }
 
   /// The most by which an app may be fresh later than its interval: the daemon's restart, a backlog, twice the longest
