@@ -4,6 +4,7 @@ import pytest
 
 from client import as_user
 from daemon import MAIL, TODO
+from test_expire import ctl
 from test_clock import machine, needs_root  # noqa: F401 (fixtures)
 
 FACTS = "$REFRESH_APP/$REFRESH_OUTCOME/$REFRESH_FAILURES/$REFRESH_TRIGGER/$REFRESH_ENDED_ID/${REFRESH_TOKEN:-none}"
@@ -83,6 +84,18 @@ def test_a_failing_app_is_told_once_also_across_a_restart(daemon):
     assert told.lines_so_far() == []
     fail(daemon)
     assert told.line().split("/")[3] == "2"
+
+
+def test_a_failing_task_is_not_hidden_by_another_s_success(daemon):
+    told = daemon.pipe("told")
+    daemon.app("echo x", "exit 3", failures_before_notice=2, on_failure=tells(told, "x"))
+    daemon.start()
+    for failures in (1, 2):
+        code, _, said = ctl(daemon, "run", TODO)
+        assert code == 1 and f"{TODO}: failed: task1 (exit code 3); task0: new data\n" in said
+        assert daemon.call("Manager.Why", app=TODO)["why"]["failures_in_row"] == failures
+    assert told.line().split("/")[:4] == ["x", TODO, "failed", "2"]
+    daemon.wait_for_output("its last 2 refreshes failed: exit code 3")
 
 
 @pytest.mark.parametrize("how", ["disable", "logout"])

@@ -82,7 +82,7 @@ def test_a_change_of_one_file_is_new_data(daemon):
 GROUPS = [
     ([0, 0], "new_data", None),
     ([100, 0], "new_data", None),
-    ([1, 0], "new_data", None),
+    ([1, 0], "failed", 1),
     ([100, 100], "no_data", None),
     ([100, 1], "failed", 1),
     ([7, 100, 8], "failed", 7),
@@ -92,7 +92,7 @@ GROUPS = [
 
 @pytest.mark.parametrize("codes, outcome, code", GROUPS)
 def test_a_group_means(daemon, codes, outcome, code):
-    """Any new data, else the first failure, else no data. Each task keeps its own outcome."""
+    """The first failure, else any new data, else no data. Each task keeps its own outcome."""
     daemon.app(*[f"exit {code}" for code in codes])
     daemon.start()
     refresh = daemon.refresh()

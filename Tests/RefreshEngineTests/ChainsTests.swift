@@ -87,7 +87,7 @@ import Testing
         25s  warn 1-1 todo
         30s  terminate 1-1 todo (deadline)
         35s  kill 1-1 todo
-        35s  end 1-1 todo new-data (deadline) \
+        35s  end 1-1 todo failed stopped by deadline (deadline) \
         [pull new-data, index failed stopped by deadline, notify failed stopped by deadline]
         """)
   }

@@ -108,7 +108,7 @@ import Testing
         0s   start 1-1 todo (interval)
         25s  warn 1-1 todo
         30s  terminate 1-1 todo (deadline)
-        31s  end 1-1 todo new-data (deadline) [pull new-data, push failed stopped by deadline]
+        31s  end 1-1 todo failed stopped by deadline (deadline) [pull new-data, push failed stopped by deadline]
         """)
   }
 

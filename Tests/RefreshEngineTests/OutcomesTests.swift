@@ -39,12 +39,13 @@ import Testing
   }
 
   @Test(arguments: [
-    (["exit=0", "exit=100", "exit=1"], "new-data [a new-data, b no-data, c failed exit 1]"),
-    (["exit=1", "exit=100", "exit=0"], "new-data [a failed exit 1, b no-data, c new-data]"),
+    (["exit=0", "exit=100", "exit=1"], "failed exit 1 [a new-data, b no-data, c failed exit 1]"),
+    (["exit=1", "exit=100", "exit=0"], "failed exit 1 [a failed exit 1, b no-data, c new-data]"),
     (["exit=100", "exit=2", "exit=1"], "failed exit 2 [a no-data, b failed exit 2, c failed exit 1]"),
+    (["exit=100", "exit=0", "exit=100"], "new-data [a no-data, b new-data, c no-data]"),
     (["exit=100", "exit=100", "exit=100"], "no-data [a no-data, b no-data, c no-data]"),
   ])
-  func `A group has new data if any task has, else has failed if any has, else has none`(
+  func `A group has failed if any task has, else has new data if any has, else has none`(
     ends: [String], outcome: String
   ) throws {
     try expect(

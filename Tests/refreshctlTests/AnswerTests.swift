@@ -145,18 +145,14 @@ import Testing
 
   @Test func aTaskThatWasKilledBesideOneWithNewDataIsNamed() {
     let cause = Wire.Cause(kind: .stopped, stopReason: .deadline, text: "still running at its deadline")
-    let ended = refresh(at: noon, .newData, tasks: [task("pull", .newData), task("push", .failed, cause: cause)])
+    let ended = refresh(
+      at: noon, .failed, cause: cause, tasks: [task("pull", .newData), task("push", .failed, cause: cause)])
     #expect(
-      screen().ending(ended)
-        == "org.example.todo: new data after 1.8 s, 300 ms CPU; push: still running at its deadline")
+      screen().ending(ended) == "org.example.todo: failed: push (still running at its deadline); pull: new data")
     #expect(
       screen().text(.init(refreshes: [ended]), of: "org.example.todo").last?
-        .hasSuffix("push: still running at its deadline") == true)
-    #expect(ExitStatus(ended) == .done)
-    let stopped = Wire.Refresh(
-      id: ended.id, app: ended.app, trigger: .interval, startedMicroseconds: noon, durationMicroseconds: 1,
-      outcome: .newData, stopReason: .deadline, cpuMicroseconds: 1, extraCompletions: 0, tasks: ended.tasks)
-    #expect(ExitStatus(stopped) == .failed)
+        .hasSuffix("push (still running at its deadline); pull: new data") == true)
+    #expect(ExitStatus(ended) == .failed)
   }
 
   @Test func anAppIsShownWithWhatTheSentenceRestsOn() {

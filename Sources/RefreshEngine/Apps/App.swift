@@ -13,6 +13,7 @@ struct App: Sendable {
     var wakeLimit = WakeLimit()
     var failedStarts: Int32 = 0
     var notTaken: Int32 = 0
+    @PackedInstant var newsAt: Instant?
     var pushes: [Push] = []
     var leases: [Lease] = []
     var questions: [Constraint: ConditionQuestion] = [:]
@@ -63,6 +64,11 @@ struct App: Sendable {
   var notTaken: Int32 {
     get { rare.notTaken }
     set { rare.notTaken = newValue }
+  }
+  /// When a failed refresh of which another task found new data last began, boot clock.
+  var newsAt: Instant? {
+    get { rare.newsAt }
+    set { rare.newsAt = newValue }
   }
   /// The pushes that wait for the app, in the order in which they came.
   var pushes: [Push] {

@@ -43,6 +43,7 @@ extension Engine {
     // In the foreground the interval decides, not the price.
     let isChosen = record.trigger.isDeferrable && record.trigger != .retry && record.trigger != .change
     let isCharged = app.phase == .background && isChosen && isPlanned(app)
+    let lastSync = freshBefore.map { max($0, app.newsAt ?? $0) }
     apps.learn(of: id) { learned in
       if isRun { learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered) }
       // The price did not choose a refresh that the ceiling forced, or that a failure or a change asked for: such a refresh
@@ -50,12 +51,14 @@ extension Engine {
       if isCharged, !learned.spending.isForced {
         learned.spending.today += Float(device.load(runSeconds: seconds, meteredBytes: isMetered ? bytes ?? 0 : 0))
       }
-      // A refresh for a change on this machine tells nothing about its source.
-      if record.outcome.isFresh, record.trigger != .change, let freshBefore {
-        let gap = freshBefore.duration(to: record.startedAt).inMinutes
-        learned.synced(after: gap, at: moment, foundNew: record.outcome == .newData, device)
+      // A refresh for a change on this machine tells nothing about its source. A failed task may have missed new data, so
+      // that only new data of another task counts beside it.
+      if record.outcome.isFresh || record.foundNew, record.trigger != .change, let lastSync {
+        let gap = lastSync.duration(to: record.startedAt).inMinutes
+        learned.synced(after: gap, at: moment, foundNew: record.foundNew, device)
       }
     }
+    if record.foundNew, !record.outcome.isFresh { apps[id]?.newsAt = record.startedAt }
     turn.decision.learned.insert(id)
     opened.remove(id)
     plan(id, at: turn.now)

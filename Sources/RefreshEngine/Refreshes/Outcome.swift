@@ -130,20 +130,20 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Outcome {
-  /// The outcome of a group of tasks: any new data, else the first failure, else no data.
+  /// The outcome of a group of tasks, the worst of its tasks: the first failure, else any new data, else no data.
   ///
   /// A task that was not run counts only if no task failed, in any order of the file.
   public static func ofGroup(_ outcomes: some Sequence<Outcome>) -> Outcome {
-    var failure: Outcome?
     var notRun: Outcome?
+    var best = Outcome.noData
     for outcome in outcomes {
       switch outcome {
-      case .newData: return .newData
       case .failed(.notRun): notRun = notRun ?? outcome
-      case .failed: failure = failure ?? outcome
+      case .failed: return outcome
+      case .newData: best = .newData
       case .noData: continue
       }
     }
-    return failure ?? notRun ?? .noData
+    return notRun ?? best
   }
 }

@@ -10,7 +10,7 @@ public struct RefreshRecord: Hashable, Sendable {
   public var startedAt: Instant
   /// When its last process ended, boot clock; for a refresh that the daemon lost, when the daemon came back.
   public var endedAt: Instant
-  /// The outcome of the group: any new data, else the first failure, else no data.
+  /// The outcome of the group: the first failure, else any new data, else no data.
   public var outcome: Outcome
   /// Why refreshd ended it, if it did.
   public var stopReason: StopReason?
@@ -20,6 +20,9 @@ public struct RefreshRecord: Hashable, Sendable {
   public var tasks: [TaskRecord]
   /// The push that it delivered; nil when it delivered none.
   public var push: DeliveredPush?
+
+  /// Whether any task found new data, also if another failed.
+  var foundNew: Bool { outcome == .newData || tasks.contains { $0.outcome == .newData } }
 
   /// The bytes that all tasks sent and received over the network; nil if they were not counted.
   public var bytes: Int64? {

@@ -43,8 +43,8 @@ struct RecordedTrace {
       return Double((moment.day - monday) * 1440 + moment.minuteOfDay) + Double(wall % 60_000_000) / 60e6
     }
     let past = recorded.map { app in
-      let syncs = app.refreshes.filter { $0.outcome != .failed }.map { refresh in
-        RecordedPast.Sync(at: minute(refresh.startedMicroseconds), foundNew: refresh.outcome == .newData)
+      let syncs = app.refreshes.filter { $0.outcome != .failed || $0.foundNew }.map { refresh in
+        RecordedPast.Sync(at: minute(refresh.startedMicroseconds), foundNew: refresh.foundNew)
       }
       return RecordedPast(
         app: app.app, syncs: syncs.filter { $0.at >= 0 }, openings: app.openings.map(minute).filter { $0 >= 0 })

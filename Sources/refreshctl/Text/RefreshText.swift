@@ -3,7 +3,7 @@ import RefreshAPI
 extension Screen {
   /// A refresh that has ended, with its tasks if they add anything to its outcome.
   func summary(_ refresh: Wire.Refresh) -> [String] {
-    let result = result(refresh.outcome, refresh.cause)
+    let result = result(of: refresh)
     let spent = "took \(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
     let line = "\(clock(refresh.startedMicroseconds)), \(result), \(spent) (\(refresh.trigger.hyphenated))"
     let hasDetails = refresh.tasks.contains { !$0.message.isEmpty || $0.cause != nil }
@@ -14,8 +14,14 @@ extension Screen {
   /// The end of a refresh in one line, for `run`.
   func ending(_ refresh: Wire.Refresh) -> String {
     let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
-    let failures = refresh.otherFailures.map { "; \($0)" }.joined()
-    return "\(printable(refresh.app)): \(result(refresh.outcome, refresh.cause, after: spent))\(failures)"
+    let result = refresh.endOfTasks == nil ? result(refresh.outcome, refresh.cause, after: spent) : result(of: refresh)
+    return "\(printable(refresh.app)): \(result)"
+  }
+
+  /// The outcome of a refresh in its colour, and its cause; of several tasks each, `failed: push (exit code 3); pull: no data`.
+  private func result(of refresh: Wire.Refresh) -> String {
+    guard let end = refresh.endOfTasks else { return result(refresh.outcome, refresh.cause) }
+    return paint(refresh.outcome.words, refresh.outcome.style) + ": " + printable(end)
   }
 
   /// The outcome in its colour, and its cause, `failed: exit code 3`; for a refresh that refreshd ended, only the cause.
@@ -64,7 +70,7 @@ extension Screen {
   private func detail(_ refresh: Wire.Refresh) -> String {
     let late = refresh.extraCompletions == 0 ? [] : [count(refresh.extraCompletions, "completion") + " too many"]
     let push = refresh.merged.map { [content(refresh.contentID) + others($0)] } ?? []
-    let cause = [refresh.cause?.text].compactMap(\.self) + refresh.otherFailures
+    let cause = [refresh.endOfTasks ?? refresh.cause?.text].compactMap(\.self)
     return (push + cause + refresh.messages + late).joined(separator: "; ")
   }
 
@@ -99,9 +105,14 @@ extension Wire.Cause {
 }
 
 extension Wire.Refresh {
-  /// The failed tasks of a refresh whose outcome is new data because of others: `sync: exit code 3`.
-  fileprivate var otherFailures: [String] {
-    guard outcome != .failed else { return [] }
-    return tasks.compactMap { task in task.cause.map { printable("\(task.name): \($0.text)") } }
+  /// Whether a task found new data, also if another failed.
+  var foundNew: Bool { outcome == .newData || tasks.contains { $0.outcome == .newData } }
+
+  /// How each task ended, those that failed first, if one of several failed: `push (exit code 3); pull: new data`.
+  fileprivate var endOfTasks: String? {
+    guard tasks.count > 1, outcome == .failed, cause?.isNoFailure != true else { return nil }
+    let failed = tasks.compactMap { task in task.cause.map { "\(task.name) (\($0.text))" } }
+    let others = tasks.filter { $0.cause == nil }.map { "\($0.name): \($0.outcome.words)" }
+    return ([failed.joined(separator: ", ")] + others).joined(separator: "; ")
   }
 }
