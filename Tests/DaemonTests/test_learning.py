@@ -76,12 +76,17 @@ def test_openings_since_the_last_refresh_outlive_a_stop(planned):
     assert seen_a_week(planned.call("Manager.Usage", app=TODO)["habits"]) == pytest.approx(seen_a_week(used))
 
 
-def test_reset_forgets_too(planned):
+def test_a_set_interval_acts_at_once_and_reset_keeps_what_is_learnt(planned):
     planned.call("App.Signal", app=TODO, signal="foreground")
     planned.call("App.Signal", app=TODO, signal="background")
     before = planned.call("Manager.Usage", app=TODO)["habits"]
+    planned.call("Manager.Set", apps=[TODO], background_interval="30min")
+    app = planned.show()
+    assert app["due_us"] == pytest.approx(app["last"]["started_us"] + HOUR / 2, abs=1000)
+    assert "planning" not in why(planned)
     planned.call("Manager.Reset", apps=[TODO])
-    assert seen_a_week(planned.call("Manager.Usage", app=TODO)["habits"]) < seen_a_week(before)
+    assert "planning" in why(planned)
+    assert seen_a_week(planned.call("Manager.Usage", app=TODO)["habits"]) == pytest.approx(seen_a_week(before))
 
 
 def test_what_is_pinned_is_taken_as_it_is_written(daemon):

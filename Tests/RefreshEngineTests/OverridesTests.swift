@@ -26,6 +26,19 @@ import Testing
         """, only: ["start"])
   }
 
+  @Test func `A set interval is the schedule of an adaptive app at once`() throws {
+    var timeline = Timeline()
+    try timeline.play(
+      Script(
+        """
+        0s      configure todo background=1h adaptive=yes
+        72h     set todo background=30min
+        74h     end
+        """))
+    let starts = timeline.trace.filter { $0.contains(" start ") && $0.hasPrefix("3d") }
+    #expect(starts.count >= 4, "\(timeline.trace.suffix(20))")
+  }
+
   @Test func `Overrides outlive a reload, a restart and a reboot`() throws {
     try expect(
       """

@@ -25,11 +25,8 @@ extension Daemon {
   }
 
   /// Changes overrides, and answers when they are on the disk.
-  ///
-  /// - Parameter alsoEvent: one more event for each app.
   func override<Parameters>(
-    _ apps: [AppConfiguration], for call: Call<Parameters>, and alsoEvent: (AppID) -> Event? = { _ in nil },
-    change: (inout Overrides) -> Void,
+    _ apps: [AppConfiguration], for call: Call<Parameters>, change: (inout Overrides) -> Void,
     reply: @escaping ([Wire.Intervals]) -> some JSONWritable
   ) {
     var changes: [Event] = []
@@ -37,7 +34,6 @@ extension Daemon {
       var after = core.engine.state(of: app.id)?.overrides ?? Overrides()
       change(&after)
       changes.append(.overridden(app.id, after))
-      if let event = alsoEvent(app.id) { changes.append(event) }
     }
     self.change(changes, for: call) { reply(apps.map(self.intervals)) }
   }
@@ -51,10 +47,10 @@ extension Daemon {
     }
   }
 
-  /// Resets apps to the intervals of their files, and clears their learners: all named apps, or none.
+  /// Resets apps to the intervals of their files, and keeps what is learnt: all named apps, or none.
   func reset(_ call: Call<ManagerInterface.Reset.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
-    override(apps, for: call, and: { .forgotten($0) }) {
+    override(apps, for: call) {
       $0 = Overrides()
     } reply: {
       ManagerInterface.Reset.Reply(apps: $0)

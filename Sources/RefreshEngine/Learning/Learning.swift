@@ -6,7 +6,7 @@ extension Engine {
 
   /// Whether background refreshes of the app are planned: its file allows it, and has refreshes by time.
   func isPlanned(_ app: App) -> Bool {
-    app.policy?.isAdaptive == true && app.spacing(in: .background, limits: limits) != nil
+    app.isPlanned && app.spacing(in: .background, limits: limits) != nil
   }
 
   /// Learns that the user has brought an app to the foreground, and plans anew: a met habit is not expected again.

@@ -11,11 +11,18 @@ extension App {
   /// The age of the data at which constraints begin to relax, and at which a refresh waits for no better moment.
   var maxStale: Duration {
     if let maxStale = policy?.maxStale { return maxStale }
-    let isPlanned = policy?.isAdaptive == true
     guard case .every(let interval)? = interval(in: .background) else {
       return Self.usualInterval.times(Self.intervalsToStale)
     }
     return max(interval.times(Self.intervalsToStale), isPlanned ? Self.leastOfPlanned : .zero)
+  }
+
+  /// Whether a plan chooses the moments of background refreshes, if the app has any by time.
+  ///
+  /// An interval that a person set is the schedule, so that it acts at once.
+  var isPlanned: Bool {
+    if case .every? = state.overrides.backgroundInterval { return false }
+    return policy?.isAdaptive == true
   }
 
   /// When the data was last fresh; without data, when the app was first configured.
@@ -23,7 +30,7 @@ extension App {
 
   /// The planned instant, bounded by the ceiling; nil if the app is not planned.
   var plannedInForce: Instant? {
-    guard policy?.isAdaptive == true, let planned = state.planned, let lastStart = state.lastStart else { return nil }
+    guard isPlanned, let planned = state.planned, let lastStart = state.lastStart else { return nil }
     return min(planned, lastStart + maxStale)
   }
 }

@@ -3,8 +3,8 @@ import RefreshAPI
 
 struct ResetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reset", abstract: "Return to the intervals of the apps' files, and forget what the daemon has learnt."
-  )
+    commandName: "reset", abstract: "Return to the intervals of the apps' files, and keep what is learnt.",
+    discussion: "`refreshctl usage APP --forget` forgets what the daemon has learnt of an app.")
 
   @OptionGroup var arguments: AppsArguments
 

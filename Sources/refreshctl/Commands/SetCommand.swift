@@ -6,7 +6,8 @@ struct SetCommand: ParsableCommand {
     commandName: "set", abstract: "Override the intervals of the apps' files, until `reset`.",
     discussion: """
       An interval is a duration in systemd's format, such as 5min or "1h 30min", or `never`, or `minimum` for as often \
-      as the system allows. The next refresh is due one new interval after the start of the last one.
+      as the system allows. The next refresh is due one new interval after the start of the last one. A background \
+      interval of a duration is the schedule, also of an adaptive app.
       """)
 
   @Option(help: ArgumentHelp("The interval in the foreground.", valueName: "interval"))
