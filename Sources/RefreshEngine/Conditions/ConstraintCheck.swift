@@ -11,10 +11,8 @@ extension Engine {
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
     turn.touched.insert(held.all)
-    if conditions.network != before.network {
-      transfers.isTouched = true
-      hastenQuestions(at: turn.now)
-    }
+    if conditions.network != before.network || conditions.facts != before.facts { transfers.isTouched = true }
+    if conditions.network != before.network { hastenQuestions(at: turn.now) }
     if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
       beginRound(.planning(everyApp: true), at: turn.now)
     }

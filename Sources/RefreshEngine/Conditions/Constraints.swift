@@ -79,7 +79,7 @@ public struct Constraints: Hashable, Sendable {
 
   /// The facts about the machine that the app's file names, for the daemon to watch.
   public var namedFacts: [NamedFact] {
-    Constraint.allCases.filter { $0.source == .watched }.compactMap { constraint in
+    Constraint.facts.compactMap { constraint in
       name(of: constraint).map { NamedFact(constraint, $0) }
     }
   }
@@ -116,6 +116,9 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
     case .reachable, .when: .asked
     }
   }
+
+  /// The facts that an app's file names. They hold transfers too, whose files may be on that disk.
+  static let facts = allCases.filter { $0.source == .watched }
 
   /// The position on the staleness ladder: the lowest is relaxed first, nil never.
   ///

@@ -26,12 +26,15 @@ extension Engine {
     if let pause = device.pause { holds.append(.paused(pause)) }
     if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
     if !isMet(network) { holds.append(.constraint(.network, relaxedAt: nil)) }
+    for fact in Constraint.facts where !isMet(fact, by: app, at: now) {
+      holds.append(.constraint(fact, relaxedAt: nil))
+    }
     return holds
   }
 
   /// Why a running transfer must stop; nil if it may go on.
   ///
-  /// An unknown network does not stop it.
+  /// An unknown condition does not stop it.
   func reasonToStop(_ state: TransferState) -> TransferStop? {
     if isStopping { return .shutdown }
     if isSuspending { return .sleep }
@@ -39,6 +42,8 @@ extension Engine {
       return .user
     }
     if app.state.isLoggedOut { return .loggedOut }
+    let constraints = app.policy?.constraints ?? Constraints()
+    if Constraint.facts.contains(where: { conditions.fact($0, of: constraints).value?.isMet == false }) { return .network }
     return conditions.network.isUnanswered || isMet(state.policy.network) ? nil : .network
   }
 

@@ -12,7 +12,7 @@ public enum TransferResult: String, Hashable, Sendable, CaseIterable {
 
 /// Why a running transfer is stopped.
 public enum TransferStop: String, Hashable, Sendable, CaseIterable {
-  /// The network no longer meets its constraint.
+  /// The network no longer meets its constraint, or a disk or device that its app's file names is gone.
   case network
   /// The user paused it.
   case paused
