@@ -96,6 +96,9 @@ def test_a_failing_task_is_not_hidden_by_another_s_success(daemon):
         assert daemon.call("Manager.Why", app=TODO)["why"]["failures_in_row"] == failures
     assert told.line().split("/")[:4] == ["x", TODO, "failed", "2"]
     daemon.wait_for_output("its last 2 refreshes failed: exit code 3")
+    status = " ".join(ctl(daemon, "status")[1].split())
+    assert f"1 app needs attention: {TODO} failed 2 times in a row; `refreshctl why APP` says more." in status
+    assert "All is well" not in status
 
 
 @pytest.mark.parametrize("how", ["disable", "logout"])

@@ -201,6 +201,27 @@ import Testing
         """)
   }
 
+  @Test func `A transfer waits for the disk that its app's file names, and stops when it is gone`() throws {
+    try expect(
+      """
+      0s  mounted /media/backup no
+      0s  configure todo foreground=never background=never mounted=/media/backup
+      1s  enqueue 1 todo network=none
+      2s  transfer 1
+      3s  mounted /media/backup yes
+      4s  mounted /media/backup no
+      5s  report 1 stopped
+      6s  transfer 1
+      7s  end
+      """,
+      gives: """
+        2s  transfer 1: held mounted
+        3s  transfer 1 todo
+        4s  stop-transfer 1 todo (network)
+        6s  transfer 1: held mounted
+        """)
+  }
+
   @Test func `An answer counts for a minute, while no slot is free`() throws {
     try expect(
       """

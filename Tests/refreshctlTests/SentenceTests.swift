@@ -80,18 +80,64 @@ import Testing
 
   @Test func theStatusSaysThatAllIsWell() {
     #expect(
-      screen().sentence(status())
+      screen().sentence(Self.status())
         == "refreshd 0.1.0, the system's daemon, started 2 h ago (today 10:00), start 12. All is well.")
+  }
+
+  private static let troubles: [(Wire.DaemonStatus, String)] = [
+    (
+      status(troubled: [Wire.TroubledApp(app: "a.b", trouble: .failing, failures: 4)]),
+      "1 app needs attention: a.b failed 4 times in a row; `refreshctl why APP` says more."
+    ),
+    (
+      status(troubled: [
+        Wire.TroubledApp(app: "a.b", trouble: .resting, failures: 3, atMicroseconds: noon + span(h: 2)),
+        Wire.TroubledApp(app: "a.c", trouble: .neverWorked, atMicroseconds: noon - span(h: 3)),
+        Wire.TroubledApp(app: "a.d", trouble: .late, atMicroseconds: noon - span(h: 96)),
+      ]),
+      "3 apps need attention: a.b rests until today 14:00, because it ran out of time too often, a.c has never worked, and "
+        + "was due 3 h ago, a.d is late: its last success was 4 d ago; `refreshctl why APP` says more."
+    ),
+    (
+      status(held: [Wire.Problem(file: "/etc/refreshd/apps.d/a.toml", message: "cannot x", remedy: "y")]),
+      "The apps of 1 file are held for 1 mistake until these are mended."
+    ),
+    (status(pause: Wire.PauseState(untilAC: false)), "All apps are paused until `refreshctl resume`."),
+    (status(launcherProblem: "no bus"), "No task can be started (no bus); refreshes wait"),
+    (status(store: "no space"), "The store cannot be written (no space);"),
+    (status(isBridgeMissing: true), "The push bridge is not connected"),
+    (
+      status(
+        push: Wire.PushState(
+          sinceMicroseconds: noon, mayConnect: true,
+          sources: [
+            Wire.Source(
+              name: "home", kind: .mqtt, isConnected: false, sinceMicroseconds: noon, problem: "refused", received: 0,
+              refused: 0)
+          ])), "1 push source is not connected: home."
+    ),
+    (
+      status(desktops: [
+        Wire.DesktopSession(
+          uid: 1000, windows: .none, remedy: "log in again", isWatched: true, apps: 1, running: [], front: [])
+      ]), "refresh-session of user 1000 cannot see windows (log in again)."
+    ),
+  ]
+
+  @Test(arguments: troubles) func theStatusSaysThatAllIsWellOnlyIfItIs(_ status: Wire.DaemonStatus, _ sentence: String)
+  {
+    let shown = screen().sentence(status)
+    #expect(shown.contains("start 12. " + sentence) && !shown.contains("All is well"), "\(shown)")
   }
 
   @Test func theStatusNamesProblems() {
     let problem = Wire.Problem(file: "/etc/refreshd/refreshd.toml", line: 7, message: "cannot x", remedy: "y")
-    let sentence = screen().sentence(status(problems: [problem], store: "no space left on device"))
+    let sentence = screen().sentence(Self.status(problems: [problem], store: "no space left on device"))
     #expect(sentence.contains("The last reload was rejected for 1 mistake; the previous configuration stays in force."))
     #expect(
       sentence.contains(
         "The store cannot be written (no space left on device); the daemon keeps its state in memory only."))
-    let silent = screen().sentence(status(store: "the disk has not answered for 2 s", isSilent: true))
+    let silent = screen().sentence(Self.status(store: "the disk has not answered for 2 s", isSilent: true))
     #expect(silent.contains("(the disk has not answered for 2 s); nothing new starts until it answers."))
   }
 
@@ -101,20 +147,20 @@ import Testing
       Wire.StuckRefresh(app: "a.c", refresh: "1-3", pids: []),
     ]
     #expect(
-      screen().sentence(status(stuck: stuck)).hasSuffix(
+      screen().sentence(Self.status(stuck: stuck)).hasSuffix(
         "start 12. No signal ends the refresh of a.b (process 4711, 4712), a.c: it waits in the kernel."))
   }
 
   @Test func theStatusSaysWhatWaitsWhileNoTaskCanBeStarted() {
     #expect(
-      screen().sentence(status(launcherProblem: "no bus")).hasSuffix(
+      screen().sentence(Self.status(launcherProblem: "no bus")).hasSuffix(
         "No task can be started (no bus); refreshes wait for it until their deadlines, and transfers until it answers.")
     )
   }
 
   @Test func theStatusSaysWhatStartsNextOrWhyNothingDoes() {
     func next(_ next: Wire.NextRefresh) -> String? {
-      screen().text(status(next: next)).first { $0.hasPrefix("  next") }
+      screen().text(Self.status(next: next)).first { $0.hasPrefix("  next") }
     }
     let due = noon + span(m: 53)
     #expect(
@@ -138,7 +184,7 @@ import Testing
 
   @Test func theStatusSaysThatTheBridgeIsMissing() {
     #expect(
-      screen().sentence(status(isBridgeMissing: true)).hasSuffix(
+      screen().sentence(Self.status(isBridgeMissing: true)).hasSuffix(
         "The push bridge is not connected, though push.toml names sources; `systemctl status refresh-push` says more."))
   }
 
@@ -147,15 +193,15 @@ import Testing
       let guarded = Wire.Guarded(unit: "sync.service", means: "stop", isKept: false, trouble: trouble)
       return Wire.Guard(app: "org.example.sync", guarded: guarded, holds: [])
     }
-    #expect(screen().sentence(status(guards: [guards(trouble: nil)])).hasSuffix("All is well."))
+    #expect(screen().sentence(Self.status(guards: [guards(trouble: nil)])).hasSuffix("All is well."))
     #expect(
-      screen().sentence(status(guards: [guards(trouble: "there is no user bus")])).hasSuffix(
+      screen().sentence(Self.status(guards: [guards(trouble: "there is no user bus")])).hasSuffix(
         "A guard cannot do its work for sync.service: see `guards`."))
   }
 
   @Test func aMistakeThatHoldsAnAppAndRefusedAReloadIsListedOnce() {
     let problem = Wire.Problem(file: "/etc/refreshd/apps.d/x.toml", line: 7, message: "cannot x", remedy: "y")
-    let lines = screen().text(status(problems: [problem], held: [problem]))
+    let lines = screen().text(Self.status(problems: [problem], held: [problem]))
     #expect(lines.filter { $0.contains("x.toml:7: cannot x; y") }.count == 1)
   }
 
@@ -210,19 +256,23 @@ import Testing
     #expect(Charset.ascii("写 ●", isTerminal: false) == "写 *")
   }
 
-  private func status(
+  private static func status(
     problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil,
     next: Wire.NextRefresh? = nil, stuck: [Wire.StuckRefresh]? = nil, isBridgeMissing: Bool? = nil,
-    launcherProblem: String? = nil, guards: [Wire.Guard]? = nil
+    launcherProblem: String? = nil, guards: [Wire.Guard]? = nil,
+    push: Wire.PushState? = nil, desktops: [Wire.DesktopSession]? = nil, pause: Wire.PauseState? = nil,
+    troubled: [Wire.TroubledApp]? = nil
   ) -> Wire.DaemonStatus {
     Wire.DaemonStatus(
       version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
       socket: "/run/refreshd/org.refreshd", launcher: "spawn",
-      launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0, next: next,
+      launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0, next: next, pause: pause,
       configuration: Wire.ConfigurationState(
         directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems,
         held: held),
       store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent), stuck: stuck,
-      isBridgeMissing: isBridgeMissing, launcherProblem: launcherProblem, guards: guards)
+      push: push, isBridgeMissing: isBridgeMissing, desktops: desktops, launcherProblem: launcherProblem,
+      guards: guards,
+      troubled: troubled)
   }
 }

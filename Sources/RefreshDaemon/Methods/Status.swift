@@ -35,7 +35,8 @@ extension Daemon {
           isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
           desktops: desktopStates(for: call.peer, seesAll: seesAll),
           launcherProblem: ports.launcher.problem, unconfined: unconfined,
-          guards: guards(among: apps, at: now), unwatched: unwatched(of: apps), pings: failedPings(of: apps))))
+          guards: guards(among: apps, at: now), unwatched: unwatched(of: apps), pings: failedPings(of: apps),
+          troubled: troubled(among: apps, at: now))))
   }
 
   /// The configuration in force, with the mistakes in the files of some apps, or with all mistakes.
@@ -81,12 +82,33 @@ extension Daemon {
       }
   }
 
-  /// The most failed pings to show.
-  private static let mostPings = 100
+  /// The most failed pings, and the most apps that need attention, to show.
+  private static let mostShown = 100
 
   private func failedPings(of apps: [AppConfiguration]) -> [Wire.PingProblem]? {
-    let failed = apps.lazy.compactMap { self.pingProblem(of: $0.id) }.prefix(Self.mostPings)
+    let failed = apps.lazy.compactMap { self.pingProblem(of: $0.id) }.prefix(Self.mostShown)
     return failed.isEmpty ? nil : Array(failed)
+  }
+
+  private func troubled(among apps: [AppConfiguration], at now: Instant) -> [Wire.TroubledApp]? {
+    let troubled = apps.lazy.compactMap { app in
+      self.core.engine.trouble(of: app.id, at: now).map { self.view(of: $0, app.id) }
+    }
+    let shown = Array(troubled.prefix(Self.mostShown))
+    return shown.isEmpty ? nil : shown
+  }
+
+  private func view(of trouble: Trouble, _ app: AppID) -> Wire.TroubledApp {
+    let (kind, instant): (Wire.Trouble, Instant?) =
+      switch trouble {
+      case .failing: (.failing, nil)
+      case .resting(let until): (.resting, until)
+      case .neverWorked(let since): (.neverWorked, since)
+      case .late(let since): (.late, since)
+      }
+    return Wire.TroubledApp(
+      app: app.description, trouble: kind, failures: core.engine.state(of: app)?.streak.map { Int($0.count) },
+      atMicroseconds: instant?.wallMicroseconds(at: core.engine.wallOffset))
   }
 
   /// The last ping of an app, if it failed.

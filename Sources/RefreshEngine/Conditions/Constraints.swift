@@ -117,7 +117,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The facts that an app's file names. They hold transfers too, whose files may be on that disk.
+  /// The facts that an app's file names, which hold its transfers too: their files may be on that disk.
   static let facts = allCases.filter { $0.source == .watched }
 
   /// The position on the staleness ladder: the lowest is relaxed first, nil never.

@@ -45,7 +45,7 @@ extension Engine {
 
 extension App {
   /// When the data reaches, or reached, the age `stale_after`, boot clock.
-  fileprivate var turnsStale: Instant? {
+  var turnsStale: Instant? {
     guard let staleAfter = policy?.staleAfter, let ageBegan else { return nil }
     return ageBegan + staleAfter
   }

@@ -43,7 +43,8 @@ extension Engine {
     }
     if app.state.isLoggedOut { return .loggedOut }
     let constraints = app.policy?.constraints ?? Constraints()
-    if Constraint.facts.contains(where: { conditions.fact($0, of: constraints).value?.isMet == false }) { return .network }
+    let isLost = Constraint.facts.contains { conditions.fact($0, of: constraints).value?.isMet == false }
+    if isLost { return .network }
     return conditions.network.isUnanswered || isMet(state.policy.network) ? nil : .network
   }
 

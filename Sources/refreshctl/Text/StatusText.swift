@@ -91,9 +91,34 @@ extension Screen {
     }
     let lost = Set((daemon.guards ?? []).filter { $0.guarded.trouble != nil }.map(\.guarded.unit)).sorted()
     if !lost.isEmpty { troubles.append("A guard cannot do its work for \(names(lost)): see `guards`.") }
+    troubles += (daemon.desktops ?? []).compactMap(sentence)
+    if let apps = daemon.troubled, !apps.isEmpty { troubles.append(sentence(apps)) }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
+  }
+
+  /// The apps that need attention, with the reasons of the first five.
+  private func sentence(_ troubled: [Wire.TroubledApp]) -> String {
+    let reasons = troubled.map { app in
+      let at = app.atMicroseconds ?? now
+      let reason =
+        switch app.trouble {
+        case .failing: "failed \(app.failures ?? 0) times in a row"
+        case .resting: "rests until \(clock(at)), because it ran out of time too often"
+        case .neverWorked: "has never worked, and was due \(relative(at))"
+        case .late: "is late: its last success was \(relative(at))"
+        }
+      return "\(printable(app.app)) \(reason)"
+    }
+    let needing = troubled.count == 1 ? "1 app needs" : "\(troubled.count) apps need"
+    return "\(needing) attention: \(reasons.firstFive); `refreshctl why APP` says more."
+  }
+
+  /// The trouble of a session that follows apps and cannot see their windows.
+  private func sentence(_ desktop: Wire.DesktopSession) -> String? {
+    guard desktop.windows == .none, desktop.apps > 0, let remedy = desktop.remedy else { return nil }
+    return "refresh-session of user \(desktop.uid) cannot see windows (\(printable(remedy)))."
   }
 
   /// The failed pings, at most three of them.
