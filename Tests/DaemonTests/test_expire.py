@@ -5,6 +5,7 @@ import pwd
 import subprocess
 import time
 
+from attaching import Attached
 from client import as_user, fails
 from daemon import TODO, finished
 from test_json import REFRESHCTL
@@ -37,8 +38,26 @@ def test_it_is_warned_and_stopped_and_counts_as_a_deadline(daemon):
     refresh = finished(stream)
     assert (refresh["outcome"], refresh["stop_reason"], refresh["cause"]["kind"]) == ("failed", "deadline", "stopped")
     assert refresh["tasks"][0]["message"] == "expired on request"
+    assert refresh["cause"]["text"] == refresh["tasks"][0]["cause"]["text"] == "expired on request"
     assert daemon.history() == [refresh]
     daemon.wait_for_output(f"user {os.getuid()} lets refresh 1-1 expire")
+
+
+def test_run_and_the_event_of_an_attached_app_agree(daemon):
+    daemon.app("exit 0", deadline="10min", grace="1min")
+    daemon.start()
+    app = Attached(daemon)
+    run = subprocess.Popen([REFRESHCTL, "run", TODO, "--socket", daemon.socket], stderr=subprocess.PIPE, text=True)
+    performed = app.next("perform")
+    for _ in range(2):
+        daemon.call("Manager.Expire", refresh="1-1")
+    app.next("expiring")
+    assert app.next("cancelled")["reason"] == "deadline"
+    with fails("org.refreshd.App.AlreadyCompleted", outcome="failed"):
+        app.complete(performed, "new_data")
+    assert app.next("ended")["cause"] == "expired on request"
+    said = run.communicate(timeout=30)[1]
+    assert said.splitlines()[-1].endswith(": expired on request") and run.returncode == 1
 
 
 def test_a_second_word_ends_it_at_once(daemon):

@@ -270,8 +270,8 @@ extension RefreshRecord {
   var message: String {
     let said = tasks.first { $0.outcome == outcome }?.message ?? ""
     guard case .failed(let cause) = outcome else { return said }
-    let text = cause.text(lost: tasks.lazy.compactMap(\.lostConstraint).first)
-    // The text of a lost constraint already contains the message.
+    let text = cause.text(detail: tasks.lazy.compactMap(\.stopDetail).first)
+    // The text of what stopped a task already contains the message.
     return said.isEmpty || said == text || text != cause.text ? text : "\(text) (\(said))"
   }
 }

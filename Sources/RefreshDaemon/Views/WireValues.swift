@@ -6,15 +6,15 @@ import RefreshEngine
 extension Wire.Cause {
   /// The cause of a failure; nil for any other outcome.
   ///
-  /// - Parameter lost: the needed and the present condition, if a lost constraint stopped the refresh; nil if unknown.
-  init?(_ outcome: Outcome, lost: String? = nil) {
+  /// - Parameter detail: ``TaskRecord/stopDetail``.
+  init?(_ outcome: Outcome, detail: String? = nil) {
     guard case .failed(let cause) = outcome else { return nil }
     let kind = Wire.CauseKind(cause)
     switch cause {
     case .exit(let code), .temporary(let code), .signal(let code):
       self.init(kind: kind, code: Int(code), text: cause.text)
     case .stopped(let reason):
-      self.init(kind: kind, stopReason: Wire.StopReason(reason), text: cause.text(lost: lost))
+      self.init(kind: kind, stopReason: Wire.StopReason(reason), text: cause.text(detail: detail))
     default: self.init(kind: kind, text: cause.text)
     }
   }
@@ -44,10 +44,13 @@ extension Cause {
     }
   }
 
-  /// The cause, with the needed and the present condition for a lost constraint; nil if unknown.
-  func text(lost: String?) -> String {
-    guard self == .stopped(.constraintLost), let lost else { return text }
-    return "stopped: \(lost)"
+  /// The cause, by what stopped the task, if that is known (``TaskRecord/stopDetail``).
+  func text(detail: String?) -> String {
+    switch (self, detail) {
+    case (.stopped(.constraintLost), let lost?): "stopped: \(lost)"
+    case (.stopped(.deadline), let expired?): expired
+    default: text
+    }
   }
 }
 

@@ -9,11 +9,11 @@ import Varlink
 extension Wire.Refresh {
   init(_ refresh: StoredRefresh, of app: AppID) {
     let tasks = refresh.tasks
-    let lost = tasks.lazy.compactMap(\.lostConstraint).first
+    let detail = tasks.lazy.compactMap(\.stopDetail).first
     self.init(
       id: refresh.id.description, app: app.description, trigger: Wire.Trigger(refresh.trigger),
       startedMicroseconds: refresh.startedWallMicroseconds, durationMicroseconds: refresh.duration.inMicroseconds,
-      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, lost: lost),
+      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, detail: detail),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
       cpuMicroseconds: tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
       extraCompletions: Int(refresh.extraCompletions), tasks: tasks.map(Wire.RefreshTask.init),
@@ -24,7 +24,7 @@ extension Wire.Refresh {
 extension Wire.RefreshTask {
   init(_ task: TaskRecord) {
     self.init(
-      name: task.name, outcome: Wire.Outcome(task.outcome), cause: Wire.Cause(task.outcome, lost: task.lostConstraint),
+      name: task.name, outcome: Wire.Outcome(task.outcome), cause: Wire.Cause(task.outcome, detail: task.stopDetail),
       durationMicroseconds: task.duration.inMicroseconds, cpuMicroseconds: task.cpu.inMicroseconds,
       bytes: task.bytes, message: task.lostConstraint == nil ? task.message : "")
   }
@@ -32,8 +32,8 @@ extension Wire.RefreshTask {
 
 extension Wire.LastRefresh {
   init(_ refresh: StoredRefresh) {
-    let lost = refresh.tasks.lazy.compactMap(\.lostConstraint).first
-    let cause = Wire.Cause(refresh.outcome, lost: lost)
+    let detail = refresh.tasks.lazy.compactMap(\.stopDetail).first
+    let cause = Wire.Cause(refresh.outcome, detail: detail)
     self.init(
       outcome: Wire.Outcome(refresh.outcome), cause: cause?.text, stopReason: cause?.stopReason,
       endedMicroseconds: refresh.startedWallMicroseconds + refresh.duration.inMicroseconds)

@@ -89,6 +89,15 @@ public struct TaskRecord: Hashable, Sendable {
     outcome == .failed(.stopped(.constraintLost)) && message.hasPrefix(Self.lacking) ? message : nil
   }
 
+  /// The first words of the message of a task that a person let expire.
+  static let expired = "expired on request"
+
+  /// The cause of a stop where its reason alone does not say it: ``lostConstraint``, or that a person let it expire.
+  public var stopDetail: String? {
+    if outcome == .failed(.stopped(.deadline)), message.hasPrefix(Self.expired) { return Self.expired }
+    return lostConstraint
+  }
+
   /// Makes a record from its parts.
   public init(
     name: String, outcome: Outcome, duration: Duration, cpu: Duration, message: String, bytes: Int64? = nil

@@ -211,7 +211,7 @@ struct Refreshing: Hashable, Sendable {
   private func stopMessage(_ said: String) -> String {
     let message = stopDetail.isEmpty ? said : stopDetail
     guard isExpired, stopReason == .deadline else { return message }
-    return message.isEmpty ? "expired on request" : "expired on request: \(message)"
+    return message.isEmpty ? TaskRecord.expired : "\(TaskRecord.expired): \(message)"
   }
 
   /// Starts the tasks whose turn has come, and returns them.

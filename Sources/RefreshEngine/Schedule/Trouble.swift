@@ -29,9 +29,9 @@ extension Engine {
     if let until = app.restsUntil, until > now { return .resting(until: until) }
     let isByTime = app.spacing(in: .background, limits: limits) != nil
     guard let freshAt = app.state.freshAt else {
-      let isStarted = app.state.lastStart != nil
-      let due = isStarted && !isByTime ? app.state.lastStart : app.state.seenAt
-      let first = isStarted ? due : due.flatMap { app.dueByTime(limits: limits, at: $0) }
+      let first =
+        app.state.lastStart.map { isByTime ? app.state.seenAt ?? $0 : $0 }
+        ?? app.state.seenAt.flatMap { app.dueByTime(limits: limits, at: $0) }
       return first.flatMap { $0 + Trouble.patience <= now ? .neverWorked(since: $0) : nil }
     }
     let usual = isByTime ? max(app.maxStale, app.isPlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil
