@@ -34,6 +34,8 @@ public final class Bus {
 
   /// The loop of the connection.
   public let loop: EventLoop
+  /// The longest wait for the owner of a name, in microseconds; after that the bus is connected again.
+  var longestForOwner = BusObject.longestWait
   private let takesDescriptors: Bool
   private(set) var connection: OpaquePointer?
   private var connectionSlot: OpaquePointer?

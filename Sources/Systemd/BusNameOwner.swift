@@ -39,7 +39,7 @@ final class BusNameOwner: BusSubscription {
     guard bus.state == .connected else { return }
     let method = BusMethod(
       Self.bus, path: "/org/freedesktop/DBus", interface: Self.bus, name: "GetNameOwner", arguments: [.string(name)])
-    question = bus.call(method, timeout: BusObject.longestWait) { [unowned self] answer in
+    question = bus.call(method, timeout: bus.longestForOwner) { [unowned self] answer in
       switch answer {
       case .success(let values): sender = values.first?.text
       case .failure(let error) where error.isNobodyThere: sender = nil

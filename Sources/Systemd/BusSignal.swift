@@ -73,7 +73,8 @@ extension Bus {
     } receive: { message in
       let sender = if let owner { owner.sender } else { signal.sender }
       guard let sender, BusMessage(message).sender == sender else { return 0 }
-      // A message that cannot be read has a type that no subscriber expects.
+      // Every type of D-Bus can be read except a descriptor that cannot be copied, and this connection takes none
+      // (``Bus/init(_:on:takesDescriptors:)``). So nothing is dropped here that a log could name.
       guard let values = try? BusMessage(message).values() else { return 0 }
       handler(sd_bus_message_get_path(message).map { String(cString: $0) } ?? "", values)
       return 0

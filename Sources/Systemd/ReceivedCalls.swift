@@ -18,7 +18,7 @@ extension Bus {
       // 0 means that the call is for another object; a number above 0 means that it was answered.
       guard sd_bus_message_is_method_call(message, interface, name) > 0 else { return 0 }
       let sender = BusMessage(message).sender ?? ""
-      // Arguments of another type are refused.
+      // Arguments that cannot be read or have another type are refused; the caller gets the error.
       guard let values = try? BusMessage(message).values(), handler(sender, values) else {
         return sd_bus_reply_method_errno(message, EACCES, nil)
       }

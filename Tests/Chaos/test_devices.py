@@ -119,7 +119,7 @@ def test_a_task_that_no_signal_ends(stand, mount):
     mount.wait_for_request(BOUND)
     stand.daemon.wait_for_output("did not end after SIGKILL")
     measured = stand.measure()
-    assert stand.daemon.show(BAD)["running"], "the task is no fault any more"
+    assert stand.daemon.show(BAD)["running"], "the task has ended, so the fault is over"
     measured.within_bounds()
     mount.release()
     stand.holds_afterwards()
@@ -132,7 +132,7 @@ def test_a_task_whose_start_hangs(stand, mount):
         stand.daemon.run(BAD)
     mount.wait_for_request(BOUND)
     measured = stand.measure()
-    assert stand.daemon.show(BAD)["running"], "the task is no fault any more"
+    assert stand.daemon.show(BAD)["running"], "the task has ended, so the fault is over"
     measured.within_bounds()
     mount.release()
     stand.holds_afterwards()
@@ -146,7 +146,7 @@ def test_a_worker_that_no_signal_ends(stand, mount):
         ])  # fmt: skip
     mount.wait_for_request(BOUND)
     measured = stand.measure()
-    assert alive("refresh-worker", str(stand.daemon.socket)), "the worker is no fault any more"
+    assert alive("refresh-worker", str(stand.daemon.socket)), "the worker has ended, so the fault is over"
     measured.within_bounds()
     mount.release()
     stand.holds_afterwards()

@@ -21,7 +21,7 @@ def test_a_task_costs_only_its_app(stand, fault):
     with as_user(CULPRIT):
         stand.daemon.run(BAD)
     measured = stand.measure()
-    assert stand.daemon.show(BAD)["running"], "the task is no fault any more"
+    assert stand.daemon.show(BAD)["running"], "the task has ended, so the fault is over"
     measured.within_bounds()
     stand.holds_afterwards()
 

@@ -63,6 +63,12 @@ import Varlink
     #expect(origin.confinement(of: getpid(), getuid(), pidfd: -1) == .none)
   }
 
+  /// The kernel gives 0 for a peer outside of the daemon's pid namespace.
+  @Test(arguments: [false, true]) func aProcessThatTheDaemonCannotSeeIsNobody(readsRoots: Bool) {
+    let origin = CallerOrigin(readsRoots: readsRoots, launcher: MemoryLauncher())
+    #expect(origin.confinement(of: 0, 1000, pidfd: -1) == .fromAll)
+  }
+
   /// A user may make any number of cgroups, and the daemon examines at most a bounded number.
   @Test func aTreeOfCgroupsIsLookedIntoUpToABound() throws {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir

@@ -65,7 +65,7 @@ import Testing
     #expect(logins.follow([1000], apps: apps).login == [todo])
   }
 
-  @Test func `The first process to attach performs, unless it is late`() {
+  @Test func `The first process to attach performs, unless it is late or leaves`() {
     let (first, second) = (LeaseID(1), LeaseID(2))
     var performers = Performers()
     performers.add(first)
@@ -75,6 +75,10 @@ import Testing
     #expect(performers.next() == second)
     performers.setAnswered(first)
     #expect(performers.next() == first)
+    performers.setLate(first)
+    performers.setLeaving(first)
+    performers.setAnswered(first)
+    #expect(performers.next() == second)
     performers.remove(first)
     performers.remove(second)
     #expect(performers.next() == nil && performers.leases.isEmpty)

@@ -3,70 +3,26 @@
 A match rule does not help: the bus delivers a signal to one connection without a look at the rules.
 """
 
+import json
+import pathlib
 import subprocess
 
 import pytest
 
-from gate import Gate
-from mock import busctl
+from forging import UPOWER, Forger
 from service import TODO, app
+from test_desktop import FILE, MAIL, desk, lingering  # noqa: F401
+from test_desktop_notices import desktop  # noqa: F401
+from test_unit_tasks import WAIT, gate, unit_app, wait_for_line, write_unit  # noqa: F401
 
-BUS = ("/org/freedesktop/DBus", "org.freedesktop.DBus")
-LOGIND = ("/org/freedesktop/login1", "org.freedesktop.login1.Manager")
-SYSTEMD = "/org/freedesktop/systemd1"
-UPOWER = "org.freedesktop.UPower"
-
-
-def changed(path, interface, name, kind, value):
-    """The words of a change of a property, for `busctl emit`."""
-    return (path, "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as", interface, "1", name, kind, value, "0")
+# sd-bus makes this one itself when a connection has ended.
+DISCONNECTED = ("/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local", "Disconnected")
 
 
-def gone(name):
-    """The words with which the bus says that a service is gone."""
-    return (*BUS, "NameOwnerChanged", "sss", name, ":1.1", "")
-
-
-# Each of these would change a condition, if it were believed.
-NETWORK = {
-    "NetworkManager": [
-        gone("org.freedesktop.NetworkManager"),
-        changed("/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", "State", "u", "20"),
-        changed(
-            "/org/freedesktop/NetworkManager/ActiveConnection/1", "org.freedesktop.NetworkManager.Connection.Active",
-            "SpecificObject", "o", "/org/freedesktop/NetworkManager/AccessPoint/2",
-        ),
-    ],
-    "systemd-networkd": [
-        gone("org.freedesktop.network1"),
-        changed("/org/freedesktop/network1", "org.freedesktop.network1.Manager", "OperationalState", "s", "routable"),
-    ],
-}  # fmt: skip
-OTHERS = [
-    (*LOGIND, "PrepareForSleep", "b", "true"),
-    (*LOGIND, "PrepareForShutdown", "b", "true"),
-    changed("/org/freedesktop/login1", LOGIND[1], "IdleHint", "b", "false"),
-    gone("org.freedesktop.login1"),
-    changed("/org/freedesktop/UPower", UPOWER, "OnBattery", "b", "true"),
-    changed("/org/freedesktop/UPower/devices/DisplayDevice", f"{UPOWER}.Device", "Percentage", "d", "1"),
-    gone(UPOWER),
-    changed("/org/freedesktop/UPower/PowerProfiles", f"{UPOWER}.PowerProfiles", "ActiveProfile", "s", "power-saver"),
-    gone(f"{UPOWER}.PowerProfiles"),
-    # sd-bus makes this one itself when a connection has ended.
-    ("/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local", "Disconnected"),
-]
-
-
-def forge(pid, signals):
-    """Has `nobody` send each of these signals to every connection of a process."""
-    lines = [line.split() for line in busctl("list", "--unique", "--no-legend").splitlines()]
-    connections = [name for name, owner, *_ in lines if owner == str(pid)]
-    assert connections
-    for name in connections:
-        for signal in signals:
-            words = ["busctl", "--system", f"--destination={name}", "emit", *signal]
-            # The bus refuses to deliver some of them.
-            subprocess.run(["runuser", "-u", "nobody", "--", *words], capture_output=True, timeout=60)
+@pytest.fixture
+def system(bus_policy):
+    """The user `nobody` on the system's bus."""
+    return Forger("--system")
 
 
 @pytest.fixture
@@ -78,8 +34,8 @@ def networkd():
     subprocess.run(command, check=True, timeout=60)
 
 
-@pytest.mark.parametrize("source", NETWORK)
-def test_no_condition_of_the_machine_changes(source, request, mock, upower, probe):
+@pytest.mark.parametrize("source", ["NetworkManager", "systemd-networkd"])
+def test_no_condition_of_the_machine_changes(source, request, mock, upower, probe, system):
     profiles = mock("powerprofiles", f"{UPOWER}.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles")
     request.getfixturevalue("network_manager" if source == "NetworkManager" else "networkd")
     seen = probe("network", "power", "powerSaver", "idle")
@@ -88,30 +44,68 @@ def test_no_condition_of_the_machine_changes(source, request, mock, upower, prob
     seen.wait("power", source="UPower")
     seen.wait("powerSaver", value=False)
     seen.wait("idle", value=True)
-    forge(seen.process.pid, OTHERS + NETWORK[source])
+    system.forge(seen.process.pid, more=[DISCONNECTED])
     profiles.set(ActiveProfile=("s", "power-saver"))
     line = seen.next()
     assert (line["event"], line.get("value")) == ("powerSaver", True), f"a forged signal had an effect: {line}"
 
 
-def test_a_running_task_is_neither_stopped_nor_taken_for_ended(refreshd, journal):
-    gate = Gate("/run/gate")
-    refreshd.configure(app("echo at work; read _ < /run/gate; exit 0"))
+def test_a_running_task_is_neither_stopped_nor_taken_for_ended(refreshd, journal, system, anna, gate):  # noqa: F811
+    refreshd.configure(app("echo at work; read _ < /run/gate; exit 0"), app("exit 0", id=MAIL, owner="anna"))
+    pathlib.Path("/etc/refreshd/refreshd.toml").write_text('sessions = "logind"\n')
     refreshd.start()
     refreshd.run_in_background()
     [unit] = subprocess.run(
         ["systemctl", "list-units", "--plain", "--no-legend", "refreshd-task-*"], check=True, capture_output=True, text=True
     ).stdout.split()[:1]  # fmt: skip
-    path = f"{SYSTEMD}/unit/" + "".join(c if c.isalnum() else f"_{ord(c):02x}" for c in unit)
-    forge(refreshd.main_pid, [
-        (*LOGIND, "PrepareForSleep", "b", "true"),
-        gone("org.freedesktop.systemd1"),
-        changed(path, "org.freedesktop.systemd1.Service", "Result", "s", "oom-kill"),
-        changed(path, "org.freedesktop.systemd1.Unit", "ActiveState", "s", "failed"),
-    ])  # fmt: skip
+    forged = system.forge(refreshd.main_pid, unit, more=[DISCONNECTED])
+    assert {"PrepareForSleep", "PrepareForShutdown", "SessionNew", "SessionRemoved", "PropertiesChanged"} <= forged
     assert [each["outcome"] for each in refreshd.history()] == []
     gate.open()
     journal.wait("refreshFinished", REFRESH_APP=TODO)
     [refresh] = refreshd.history()
     assert (refresh["outcome"], refresh.get("stop_reason")) == ("new_data", None)
-    gate.close()
+
+
+def test_a_unit_of_a_task_is_not_taken_for_ended(refreshd, system, write_unit, gate):  # noqa: F811
+    write_unit("Type=oneshot", WAIT)
+    refreshd.configure(unit_app())
+    refreshd.start()
+    running = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.PIPE, bufsize=0)
+    wait_for_line(running, "at work")
+    worker = f"refreshd-task-{refreshd.app()['running']['id']}-0.service"
+    pid = subprocess.run(
+        ["systemctl", "show", "--value", "--property=MainPID", worker], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    assert {"JobRemoved", "PropertiesChanged"} <= system.forge(pid, "sync-mail.service")
+    gate.open()
+    assert running.wait(60) == 0
+    assert refreshd.history()[0]["outcome"] == "new_data"
+
+
+def test_a_desktop_keeps_its_apps_its_notices_and_its_windows(desk, desktop, system, log_in):  # noqa: F811
+    """Only programs of the user reach the bus of the user, such as those in sandboxes; all may use the system's."""
+    log_in("anna", type="x11")
+    unit = r"app-mail\x2dapp@6.service"
+    desk.launch(unit)
+    desk.expect(lambda session: session["running"] == [MAIL])
+    desk.refreshd.configure(FILE.replace('"never"', '"1h"').replace('["true"]', '["false"]'))
+    desk.refreshd.refreshctl("reload")
+    for _ in range(2):
+        desk.refreshd.refreshctl("run", MAIL, check=False)
+    assert "pause-today" in desktop()["actions"]
+    pid = desk.run("systemctl", "--user", "show", "--value", "--property=MainPID", "refresh-session.service").stdout.strip()
+    own = Forger("--user", command=desk.command, stranger=desk.command)
+    assert {"UnitNew", "UnitRemoved", "ActionInvoked", "NotificationClosed"} <= own.forge(pid, unit, more=[DISCONNECTED])
+    assert {"PrepareForSleep", "PropertiesChanged"} <= system.forge(pid, more=[DISCONNECTED])
+    [connection] = own.connections(pid)
+    # Calls that only KWin may make.
+    show = ("/org/refreshd/Windows", "org.refreshd.Windows", "Show", "s", '[[2,0,"mail-app"]]')
+    refused = desk.run("busctl", "--user", "call", connection, *show, check=False)
+    assert refused.returncode != 0
+    session = desk.expect(lambda session: True)
+    assert (session["running"], session["front"], session["is_watched"]) == ([MAIL], [], True)
+    desk.stop(unit)
+    desk.expect(lambda session: session["running"] == [])
+    why = json.loads(desk.refreshd.refreshctl("why", MAIL, "--json").stdout)["why"]
+    assert "skipped_until_us" not in why

@@ -35,6 +35,12 @@ final class PrivateBus {
     self.process = process
   }
 
+  /// Makes the bus silent: it reads and answers nothing until ``resume()``.
+  func pause() { if let process { kill(process, SIGSTOP) } }
+
+  /// Has the bus go on.
+  func resume() { if let process { kill(process, SIGCONT) } }
+
   /// Stops the bus and removes its socket.
   func stop() {
     guard let process else { return }

@@ -161,7 +161,7 @@ public struct BrokerSettings: Hashable, Sendable {
     return text
   }
 
-  /// Refuses a text that is no topic of a single app.
+  /// Refuses a text that does not name the topic of a single app.
   private static func check(_ topic: String) throws(Unreadable) {
     let plain = replace(machine, in: topic, with: "")
     guard !topic.isEmpty, isPlain(topic), !plain.contains(where: { "{}".contains($0) }), !topic.hasPrefix("$share/")

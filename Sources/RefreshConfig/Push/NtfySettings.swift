@@ -43,7 +43,7 @@ public struct NtfySettings: Hashable, Sendable {
     return url
   }
 
-  /// Refuses a text that is no topic of ntfy.
+  /// Refuses a text that ntfy does not take as a topic.
   ///
   /// Messages never show a topic: a person that knows it can publish.
   private static func check(_ topic: String) throws(Unreadable) {

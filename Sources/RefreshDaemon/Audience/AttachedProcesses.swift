@@ -105,7 +105,7 @@ final class AttachedProcesses {
   /// Gives no further refresh to a process that is about to leave.
   func setLeaving(_ lease: LeaseID) {
     guard let app = open[lease]?.app else { return }
-    performers[app]?.setLate(lease)
+    performers[app]?.setLeaving(lease)
     reportServed(app)
   }
 

@@ -21,6 +21,8 @@ struct CallerOrigin {
 
   /// The confinement of a process of a user; the pidfd is that of the process.
   func confinement(of process: pid_t, _ user: uid_t, pidfd: Int32) -> CallerConfinement {
+    // The kernel gives 0 for a process outside of the daemon's pid namespace, so nothing about it can be read.
+    guard process > 0 || user == 0 && !readsRoots else { return .fromAll }
     let byCgroup = confinementByCgroup(of: process, user)
     guard readsRoots else {
       // A Flatpak or a container without a known cgroup has a pid namespace of its own.
@@ -31,7 +33,7 @@ struct CallerOrigin {
     return byCgroup == .none || byCgroup.subject == flatpak.subject ? flatpak : .fromAll
   }
 
-  /// Whether a process has a pid namespace below the daemon's, or it cannot be told.
+  /// Whether a process has a pid namespace below the daemon's, or might have one.
   private static func isNested(_ pidfd: Int32) -> Bool {
     let lines = SmallFiles.bytes(of: "/proc/self/fdinfo/\(pidfd)").split(separator: UInt8(ascii: "\n"))
     let start = "NSpid:".utf8

@@ -9,7 +9,7 @@ enum FlatpakInformation {
   /// How long the file may be.
   private static let longest = 16 << 10
 
-  /// The confinement of a process by the file in its root directory; nil if there is no such file.
+  /// The confinement of a process by the file in its root directory; nil without such a file.
   static func confinement(of process: pid_t, _ user: uid_t) -> CallerConfinement? {
     let root = "/proc/\(process)/root"
     let descriptor = open("\(root)/.flatpak-info", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)

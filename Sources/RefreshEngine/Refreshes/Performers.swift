@@ -4,6 +4,8 @@ public struct Performers: Hashable, Sendable {
   public private(set) var leases: [LeaseID] = []
   /// The late processes: they neither completed a refresh nor left it in time.
   private var late: Set<LeaseID> = []
+  /// The processes that are about to quit.
+  private var leaving: Set<LeaseID> = []
 
   /// Makes an app without attached processes.
   public init() {}
@@ -15,11 +17,12 @@ public struct Performers: Hashable, Sendable {
   public mutating func remove(_ lease: LeaseID) {
     leases.removeAll { $0 == lease }
     late.remove(lease)
+    leaving.remove(lease)
   }
 
-  /// The process for the next refresh: the first to attach that is allowed and not late.
+  /// The process for the next refresh: the first to attach that is allowed, not late and not leaving.
   public func next(where isAllowed: (LeaseID) -> Bool = { _ in true }) -> LeaseID? {
-    leases.first { !late.contains($0) && isAllowed($0) }
+    leases.first { !late.contains($0) && !leaving.contains($0) && isAllowed($0) }
   }
 
   /// Notes that a process did not end a refresh in time: it gets no other refresh until it answers.
@@ -27,4 +30,7 @@ public struct Performers: Hashable, Sendable {
 
   /// Notes that a late process has answered.
   public mutating func setAnswered(_ lease: LeaseID) { late.remove(lease) }
+
+  /// Notes that a process is about to quit: it gets no other refresh, even if it answers late.
+  public mutating func setLeaving(_ lease: LeaseID) { leaving.insert(lease) }
 }

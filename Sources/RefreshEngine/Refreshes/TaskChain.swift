@@ -65,7 +65,7 @@ struct TaskChain: Hashable, Sendable {
   mutating func complete(_ task: Int, _ outcome: Outcome, message: String, isStopped: Bool) {
     guard progress.indices.contains(task), progress[task] != .waiting else { return }
     guard !isStopped, case .running(let since) = progress[task] else {
-      // A process that was asked to stop may well answer: that is no completion too many.
+      // A process that was asked to stop may well answer; that answer does not count as one too many.
       if case .running = progress[task] { return }
       extraCompletions += 1
       return

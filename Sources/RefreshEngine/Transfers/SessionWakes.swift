@@ -1,4 +1,4 @@
-// Wakes for ended sessions of transfers: when the app is woken, and what counts as having told it.
+// When an app is woken because a session of transfers has ended, and when it counts as informed.
 
 /// A session whose transfers have all ended, and whose end is not delivered to the app yet.
 public struct DrainedSession: Hashable, Sendable {

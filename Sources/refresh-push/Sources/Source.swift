@@ -26,7 +26,7 @@ enum NextTry: Hashable, Sendable {
   case backOff
   /// After the back-off, and not before the time that the server asks for.
   case notBefore(Duration)
-  /// After the time that the server asked for before it ended the connection as planned, which is no failure.
+  /// After the time that the server asked for before it ended the connection as planned; this does not count as a failure.
   case asPlanned(Duration)
   /// After the longest back-off, because an earlier try is unlikely to succeed.
   case longest

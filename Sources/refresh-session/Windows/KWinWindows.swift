@@ -39,6 +39,8 @@ final class KWinWindows: OpenWindows {
   /// The unique name of KWin; nil if KWin is absent, empty until it is known.
   private var owner: String? = ""
   private(set) var open: [OpenWindow] = []
+  /// Whether the last report could not be read.
+  private var isUnreadable = false
 
   init(
     _ settings: SessionSettings, _ bus: Bus, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void
@@ -178,8 +180,12 @@ final class KWinWindows: OpenWindows {
 
   /// Handles a report of the script; only KWin may send it.
   private func handleReport(_ values: [BusValue], from sender: String) -> Bool {
-    guard sender == owner, values.count == 1, let text = values[0].text, let rows = KWinScriptFile.windows(in: text)
-    else { return false }
+    guard sender == owner else { return false }
+    guard values.count == 1, let text = values[0].text, let rows = KWinScriptFile.windows(in: text) else {
+      reportUnreadable()
+      return false
+    }
+    isUnreadable = false
     switch state {
     // Answer a script that is no longer wanted.
     case .absent: return true
@@ -193,5 +199,14 @@ final class KWinWindows: OpenWindows {
     open = rows
     changed()
     return true
+  }
+
+  /// Says once in a row that the script reports what cannot be read: the windows stay those of the last report.
+  private func reportUnreadable() {
+    guard !isUnreadable else { return }
+    isUnreadable = true
+    let remedy = "restart refresh-session, and report a bug of refreshd if it comes again"
+    journal.write(
+      JournalEntry("cannot read the windows that KWin's script reports, and keeps the last ones; \(remedy)", priority: .warning))
   }
 }

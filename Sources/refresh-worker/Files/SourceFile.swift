@@ -11,7 +11,7 @@ final class SourceFile {
 
   /// Opens the file without following a symbolic link.
   ///
-  /// Throws when it is no plain file or may not be read.
+  /// Throws when it is not a regular file or may not be read.
   init(in folder: Folder, named name: String, to verb: String = "send") throws(TaskFailure) {
     path = "\(folder.path)/\(name)"
     descriptor = linux_open_at(folder.descriptor, name, O_RDONLY, 0)
@@ -25,7 +25,7 @@ final class SourceFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw TaskFailure(.failed, "cannot \(verb) \(path): it is no plain file")
+      throw TaskFailure(.failed, "cannot \(verb) \(path): it is not a regular file")
     }
     length = Int64(status.st_size)
     signature = Self.signature(status)

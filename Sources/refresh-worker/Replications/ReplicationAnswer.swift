@@ -122,7 +122,7 @@ struct ReplicationAnswer {
 func documents(_ count: Int64) -> String { count == 1 ? "1 document" : "\(count) documents" }
 
 extension JSONValue {
-  /// The value of a JSON text; nil if it is none.
+  /// The value of a JSON text; nil for any other text.
   static func lenient(_ text: [UInt8]) -> JSONValue? {
     do throws(JSONError) { return try JSONValue(jsonText: text) } catch { return nil }
   }

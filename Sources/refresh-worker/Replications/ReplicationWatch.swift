@@ -70,7 +70,7 @@ final class ReplicationWatch {
       case .jobs: ("\(jobs)?limit=\(Self.mostJobs)", request.headers)
       case .job(let id, _): ("\(jobs)/\(id.map { $0 == "+" ? "%2B" : "\($0)" }.joined())", request.headers)
       case .checkpoint(let id):
-        // The suffix of a job, as in `ID+create_target`, is no part of the checkpoint's name.
+        // The suffix of a job, as in `ID+create_target`, does not belong to the checkpoint's name.
         ("\(request.near.url)/_local/\(id.prefix { $0 != "+" })", request.nearHeaders)
       }
     let call = CouchCall(url: url, headers: headers, posting: nil, silence: Self.silence)

@@ -154,7 +154,7 @@ extension Failure {
   ) -> @Sendable (ErrorReply) -> Failure? {
     { reply in
       guard reply.name == Parameters.name else { return nil }
-      // If the parameters cannot be read, the caller reports the name of the error.
+      // If the parameters cannot be read, the caller reports the name of the error, so nothing is hidden.
       guard let parameters = try? reply.parameters(as: Parameters.self) else { return nil }
       return told(parameters)
     }

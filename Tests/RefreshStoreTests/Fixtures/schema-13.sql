@@ -23,8 +23,8 @@ CREATE TABLE app (
   running_trigger TEXT,
   running_at_us INTEGER
 , is_disabled INTEGER NOT NULL DEFAULT 0, skipped_until_us INTEGER, failures INTEGER NOT NULL DEFAULT 0, strikes_us TEXT NOT NULL DEFAULT '', one_shot_earliest_us INTEGER, one_shot_reason TEXT, waiting_since_us INTEGER, waiting_holds TEXT, seen_at_us INTEGER, planned_us INTEGER, is_stale_told INTEGER NOT NULL DEFAULT 0, running_session TEXT, fresh_until_us INTEGER, running_push INTEGER, pushed_us TEXT NOT NULL DEFAULT '', is_terminated INTEGER NOT NULL DEFAULT 0, held_since_us INTEGER, is_held_told INTEGER, is_forced INTEGER NOT NULL DEFAULT 0, running_is_forced INTEGER, kept_unit TEXT, streak_failures INTEGER, is_streak_told INTEGER, skips_all INTEGER NOT NULL DEFAULT 0) STRICT;
-INSERT INTO app VALUES(1,'org.example.todo',1,1,'60000000us','minimum',80000000000,-5000000,'catch-up',90000000000,16884901888,'push',86399000000,1,91000000000,4,'-6000000 79000000000 80000000000',92000000000,'näher 🛰️, it''s "soon"',86399500000,'not-configured,logged-out,disabled,paused,never,quiet,network,power,idle,calm,power-saver,settling,suspending,app,concurrency,stopping',-7000000,94000000000,0,'photos, the "first" 🛰️',NULL,3,'-1 78000000000 86399000000',0,-8000000,0,0,1,NULL,1,0,1);
-INSERT INTO app VALUES(2,'org.example.news',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,'',92000000000,'',NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,'',0,NULL,NULL,0,NULL,NULL,NULL,NULL,0);
+INSERT INTO app VALUES(1,'org.example.news',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,'',92000000000,'',NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,'',0,NULL,NULL,0,NULL,NULL,NULL,NULL,0);
+INSERT INTO app VALUES(2,'org.example.todo',1,1,'60000000us','minimum',80000000000,-5000000,'catch-up',90000000000,16884901888,'push',86399000000,1,91000000000,4,'-6000000 79000000000 80000000000',92000000000,'näher 🛰️, it''s "soon"',86399500000,'not-configured,logged-out,disabled,paused,never,quiet,network,power,idle,calm,power-saver,settling,suspending,app,concurrency,stopping',-7000000,94000000000,0,'photos, the "first" 🛰️',NULL,3,'-1 78000000000 86399000000',0,-8000000,0,0,1,NULL,1,0,1);
 INSERT INTO app VALUES(3,'org.example.mail',0,0,NULL,'never',NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,'',NULL,NULL,NULL,NULL,NULL,NULL,1,NULL,95000000000,NULL,'',1,77000000000,1,1,NULL,'syncthing.service of user 1000',7,1,0);
 CREATE TABLE refresh (
   id INTEGER PRIMARY KEY,           -- start << 32 | number
@@ -39,24 +39,24 @@ CREATE TABLE refresh (
   stop_reason TEXT,
   extra_completions INTEGER NOT NULL
 , content_id TEXT, merged INTEGER) STRICT;
-INSERT INTO refresh VALUES(4294967297,1,'foreground',1750000001123456,1234567,'new-data',NULL,NULL,NULL,NULL,1,'näher 🛰️',7);
-INSERT INTO refresh VALUES(4294967298,1,'push',1750000002123456,1234567,'no-data',NULL,NULL,NULL,NULL,2,NULL,0);
-INSERT INTO refresh VALUES(4294967299,1,'transfer',1750000003123456,1234567,'failed','exit',1,NULL,NULL,0,NULL,NULL);
-INSERT INTO refresh VALUES(4294967300,1,'retry',1750000004123456,1234567,'failed','temporary',75,NULL,NULL,1,NULL,NULL);
-INSERT INTO refresh VALUES(4294967301,1,'catch-up',1750000005123456,1234567,'failed','signal',11,NULL,NULL,2,NULL,NULL);
-INSERT INTO refresh VALUES(4294967302,1,'manual',1750000006123456,1234567,'failed','spawn',NULL,'cannot run /usr/bin/nothing: No such file or directory',NULL,0,NULL,NULL);
-INSERT INTO refresh VALUES(4294967303,1,'interval',1750000007123456,1234567,'failed','reported',NULL,'no route',NULL,1,NULL,NULL);
-INSERT INTO refresh VALUES(4294967304,1,'foreground',1750000008123456,1234567,'failed','daemon-crashed',NULL,NULL,NULL,2,NULL,NULL);
-INSERT INTO refresh VALUES(4294967305,1,'push',1750000009123456,1234567,'failed','stopped',NULL,'deadline','deadline',0,NULL,NULL);
-INSERT INTO refresh VALUES(4294967306,1,'transfer',1750000010123456,1234567,'failed','stopped',NULL,'constraint-lost','constraint-lost',1,NULL,NULL);
-INSERT INTO refresh VALUES(4294967307,1,'retry',1750000011123456,1234567,'failed','stopped',NULL,'logout','logout',2,NULL,NULL);
-INSERT INTO refresh VALUES(4294967308,1,'catch-up',1750000012123456,1234567,'failed','stopped',NULL,'user','user',0,NULL,NULL);
-INSERT INTO refresh VALUES(4294967309,1,'manual',1750000013123456,1234567,'failed','stopped',NULL,'shutdown','shutdown',1,NULL,NULL);
-INSERT INTO refresh VALUES(4294967310,1,'interval',1750000014123456,1234567,'failed','lost-client',NULL,NULL,NULL,2,NULL,NULL);
-INSERT INTO refresh VALUES(4294967311,1,'foreground',1750000015123456,1234567,'failed','out-of-memory',NULL,NULL,NULL,0,NULL,NULL);
-INSERT INTO refresh VALUES(4294967312,1,'push',1750000016123456,1234567,'failed','stopped',NULL,'sleep','sleep',1,NULL,NULL);
-INSERT INTO refresh VALUES(4294967313,1,'transfer',1750000017123456,1234567,'new-data',NULL,NULL,NULL,NULL,2,NULL,NULL);
-INSERT INTO refresh VALUES(4294967386,1,'reported',1750086400023456,0,'new-data',NULL,NULL,NULL,NULL,0,NULL,NULL);
+INSERT INTO refresh VALUES(4294967297,2,'foreground',1750000001123456,1234567,'new-data',NULL,NULL,NULL,NULL,1,'näher 🛰️',7);
+INSERT INTO refresh VALUES(4294967298,2,'push',1750000002123456,1234567,'no-data',NULL,NULL,NULL,NULL,2,NULL,0);
+INSERT INTO refresh VALUES(4294967299,2,'transfer',1750000003123456,1234567,'failed','exit',1,NULL,NULL,0,NULL,NULL);
+INSERT INTO refresh VALUES(4294967300,2,'retry',1750000004123456,1234567,'failed','temporary',75,NULL,NULL,1,NULL,NULL);
+INSERT INTO refresh VALUES(4294967301,2,'catch-up',1750000005123456,1234567,'failed','signal',11,NULL,NULL,2,NULL,NULL);
+INSERT INTO refresh VALUES(4294967302,2,'manual',1750000006123456,1234567,'failed','spawn',NULL,'cannot run /usr/bin/nothing: No such file or directory',NULL,0,NULL,NULL);
+INSERT INTO refresh VALUES(4294967303,2,'interval',1750000007123456,1234567,'failed','reported',NULL,'no route',NULL,1,NULL,NULL);
+INSERT INTO refresh VALUES(4294967304,2,'foreground',1750000008123456,1234567,'failed','daemon-crashed',NULL,NULL,NULL,2,NULL,NULL);
+INSERT INTO refresh VALUES(4294967305,2,'push',1750000009123456,1234567,'failed','stopped',NULL,'deadline','deadline',0,NULL,NULL);
+INSERT INTO refresh VALUES(4294967306,2,'transfer',1750000010123456,1234567,'failed','stopped',NULL,'constraint-lost','constraint-lost',1,NULL,NULL);
+INSERT INTO refresh VALUES(4294967307,2,'retry',1750000011123456,1234567,'failed','stopped',NULL,'logout','logout',2,NULL,NULL);
+INSERT INTO refresh VALUES(4294967308,2,'catch-up',1750000012123456,1234567,'failed','stopped',NULL,'user','user',0,NULL,NULL);
+INSERT INTO refresh VALUES(4294967309,2,'manual',1750000013123456,1234567,'failed','stopped',NULL,'shutdown','shutdown',1,NULL,NULL);
+INSERT INTO refresh VALUES(4294967310,2,'interval',1750000014123456,1234567,'failed','lost-client',NULL,NULL,NULL,2,NULL,NULL);
+INSERT INTO refresh VALUES(4294967311,2,'foreground',1750000015123456,1234567,'failed','out-of-memory',NULL,NULL,NULL,0,NULL,NULL);
+INSERT INTO refresh VALUES(4294967312,2,'push',1750000016123456,1234567,'failed','stopped',NULL,'sleep','sleep',1,NULL,NULL);
+INSERT INTO refresh VALUES(4294967313,2,'transfer',1750000017123456,1234567,'new-data',NULL,NULL,NULL,NULL,2,NULL,NULL);
+INSERT INTO refresh VALUES(4294967386,2,'reported',1750086400023456,0,'new-data',NULL,NULL,NULL,NULL,0,NULL,NULL);
 CREATE TABLE task (
   refresh INTEGER NOT NULL,         -- refresh.id
   position INTEGER NOT NULL,        -- the order of the app's file
@@ -100,34 +100,34 @@ CREATE TABLE wait (
   until_wall_us INTEGER NOT NULL,
   holds TEXT NOT NULL               -- with commas: network,power
 ) STRICT;
-INSERT INTO wait VALUES(1,1,1750000001123456,1750000002023456,'not-configured,network');
-INSERT INTO wait VALUES(2,1,1750000002123456,1750000003023456,'logged-out,network');
-INSERT INTO wait VALUES(3,1,1750000003123456,1750000004023456,'disabled,network');
-INSERT INTO wait VALUES(4,1,1750000004123456,1750000005023456,'paused,network');
-INSERT INTO wait VALUES(5,1,1750000005123456,1750000006023456,'never,network');
-INSERT INTO wait VALUES(6,1,1750000006123456,1750000007023456,'quiet,network');
-INSERT INTO wait VALUES(7,1,1750000007123456,1750000008023456,'network,network');
-INSERT INTO wait VALUES(8,1,1750000008123456,1750000009023456,'power,network');
-INSERT INTO wait VALUES(9,1,1750000009123456,1750000010023456,'idle,network');
-INSERT INTO wait VALUES(10,1,1750000010123456,1750000011023456,'calm,network');
-INSERT INTO wait VALUES(11,1,1750000011123456,1750000012023456,'power-saver,network');
-INSERT INTO wait VALUES(12,1,1750000012123456,1750000013023456,'settling,network');
-INSERT INTO wait VALUES(13,1,1750000013123456,1750000014023456,'suspending,network');
-INSERT INTO wait VALUES(14,1,1750000014123456,1750000015023456,'app,network');
-INSERT INTO wait VALUES(15,1,1750000015123456,1750000016023456,'concurrency,network');
-INSERT INTO wait VALUES(16,1,1750000016123456,1750000017023456,'stopping,network');
+INSERT INTO wait VALUES(1,2,1750000001123456,1750000002023456,'not-configured,network');
+INSERT INTO wait VALUES(2,2,1750000002123456,1750000003023456,'logged-out,network');
+INSERT INTO wait VALUES(3,2,1750000003123456,1750000004023456,'disabled,network');
+INSERT INTO wait VALUES(4,2,1750000004123456,1750000005023456,'paused,network');
+INSERT INTO wait VALUES(5,2,1750000005123456,1750000006023456,'never,network');
+INSERT INTO wait VALUES(6,2,1750000006123456,1750000007023456,'quiet,network');
+INSERT INTO wait VALUES(7,2,1750000007123456,1750000008023456,'network,network');
+INSERT INTO wait VALUES(8,2,1750000008123456,1750000009023456,'power,network');
+INSERT INTO wait VALUES(9,2,1750000009123456,1750000010023456,'idle,network');
+INSERT INTO wait VALUES(10,2,1750000010123456,1750000011023456,'calm,network');
+INSERT INTO wait VALUES(11,2,1750000011123456,1750000012023456,'power-saver,network');
+INSERT INTO wait VALUES(12,2,1750000012123456,1750000013023456,'settling,network');
+INSERT INTO wait VALUES(13,2,1750000013123456,1750000014023456,'suspending,network');
+INSERT INTO wait VALUES(14,2,1750000014123456,1750000015023456,'app,network');
+INSERT INTO wait VALUES(15,2,1750000015123456,1750000016023456,'concurrency,network');
+INSERT INTO wait VALUES(16,2,1750000016123456,1750000017023456,'stopping,network');
 CREATE TABLE learned (
   app INTEGER PRIMARY KEY,          -- app.key
   data BLOB NOT NULL                -- see Learned.encoded
 ) STRICT;
-INSERT INTO learned VALUES(1,X'0500000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000803f000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffff00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000010000c03f0000803e00401c46000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000803f');
+INSERT INTO learned VALUES(2,X'0500000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000803f000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffff00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000010000c03f0000803e00401c46000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000803f');
 CREATE TABLE opening (
   id INTEGER PRIMARY KEY,           -- in the order of time
   app INTEGER NOT NULL,             -- app.key
   wall_us INTEGER NOT NULL
 , ended_wall_us INTEGER, is_observed INTEGER NOT NULL DEFAULT 0) STRICT;
-INSERT INTO opening VALUES(1,1,1750081000123456,NULL,0);
-INSERT INTO opening VALUES(2,1,1750082000123456,1750083000123456,1);
+INSERT INTO opening VALUES(1,2,1750081000123456,NULL,0);
+INSERT INTO opening VALUES(2,2,1750082000123456,1750083000123456,1);
 CREATE TABLE transfer (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   app INTEGER NOT NULL,             -- app.key
@@ -171,22 +171,22 @@ CREATE TABLE transfer (
   tus_url TEXT,
   part_mark INTEGER
 , owner INTEGER, flatpak TEXT) STRICT;
-INSERT INTO transfer VALUES(1,1,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-7,'waiting',NULL,-1,NULL,0,1,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO transfer VALUES(2,1,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',-6,'transferring',NULL,NULL,NULL,1,2,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
-INSERT INTO transfer VALUES(3,1,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-5,'paused',NULL,NULL,NULL,0,3,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,NULL,NULL);
-INSERT INTO transfer VALUES(4,1,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',-4,'no-space',NULL,NULL,8589934592,1,4,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
-INSERT INTO transfer VALUES(5,1,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-3,'stopping','network',NULL,NULL,0,5,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO transfer VALUES(6,1,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',-2,'stopping','paused',NULL,NULL,1,6,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,1000,'org.example.Todo');
-INSERT INTO transfer VALUES(7,1,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-1,'stopping','cancelled',NULL,NULL,0,7,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO transfer VALUES(8,1,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',0,'stopping','expired',NULL,NULL,1,8,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
-INSERT INTO transfer VALUES(9,1,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,1,'stopping','logged-out',NULL,NULL,0,9,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,NULL,NULL);
-INSERT INTO transfer VALUES(10,1,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',2,'stopping','user',NULL,NULL,1,10,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
-INSERT INTO transfer VALUES(11,1,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,3,'stopping','sleep',NULL,NULL,0,11,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO transfer VALUES(12,1,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',4,'stopping','shutdown',NULL,NULL,1,12,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,1000,'org.example.Todo');
-INSERT INTO transfer VALUES(13,1,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,5,'ended','done',96000000000,NULL,0,13,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO transfer VALUES(14,1,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',6,'ended','failed',96000000000,NULL,1,14,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
-INSERT INTO transfer VALUES(15,1,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,7,'ended','cancelled',96000000000,NULL,0,15,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,NULL,NULL);
-INSERT INTO transfer VALUES(16,1,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',8,'ended','expired',96000000000,NULL,1,16,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(1,2,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-7,'waiting',NULL,-1,NULL,0,1,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO transfer VALUES(2,2,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',-6,'transferring',NULL,NULL,NULL,1,2,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(3,2,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-5,'paused',NULL,NULL,NULL,0,3,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,NULL,NULL);
+INSERT INTO transfer VALUES(4,2,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',-4,'no-space',NULL,NULL,8589934592,1,4,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(5,2,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-3,'stopping','network',NULL,NULL,0,5,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO transfer VALUES(6,2,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',-2,'stopping','paused',NULL,NULL,1,6,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(7,2,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-1,'stopping','cancelled',NULL,NULL,0,7,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO transfer VALUES(8,2,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',0,'stopping','expired',NULL,NULL,1,8,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(9,2,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,1,'stopping','logged-out',NULL,NULL,0,9,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,NULL,NULL);
+INSERT INTO transfer VALUES(10,2,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',2,'stopping','user',NULL,NULL,1,10,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(11,2,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,3,'stopping','sleep',NULL,NULL,0,11,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO transfer VALUES(12,2,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',4,'stopping','shutdown',NULL,NULL,1,12,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(13,2,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,5,'ended','done',96000000000,NULL,0,13,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO transfer VALUES(14,2,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',6,'ended','failed',96000000000,NULL,1,14,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
+INSERT INTO transfer VALUES(15,2,'photos','example.org:8443','wifi',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,7,'ended','cancelled',96000000000,NULL,0,15,1,3,'HTTP status 503',17179869184,34359738368,'00','https://cdn.example.org/a','"5f3"','Sat, 21 Nov 2026 20:00:00 GMT','Sat, 21 Nov 2026 22:00:00 GMT',34359738368,8589934592,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f','https://example.org/files/1',-4711,NULL,NULL);
+INSERT INTO transfer VALUES(16,2,'photos','example.org:8443','none',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',8,'ended','expired',96000000000,NULL,1,16,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1000,'org.example.Todo');
 CREATE TABLE validator (
   app INTEGER NOT NULL,             -- app.key
   url TEXT NOT NULL,
@@ -195,8 +195,8 @@ CREATE TABLE validator (
   digest TEXT, final_url TEXT,
   PRIMARY KEY (app, url)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO validator VALUES(2,'https://example.org/feed','W/"1"','Sat, 21 Nov 2026 20:00:00 GMT',NULL,'https://cdn.example.org/näher');
-INSERT INTO validator VALUES(2,'https://example.org/other',NULL,NULL,'00',NULL);
+INSERT INTO validator VALUES(1,'https://example.org/feed','W/"1"','Sat, 21 Nov 2026 20:00:00 GMT',NULL,'https://cdn.example.org/näher');
+INSERT INTO validator VALUES(1,'https://example.org/other',NULL,NULL,'00',NULL);
 CREATE TABLE push (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   app INTEGER NOT NULL,             -- app.key
@@ -208,10 +208,10 @@ CREATE TABLE push (
   attempts INTEGER NOT NULL,
   merged INTEGER NOT NULL
 ) STRICT;
-INSERT INTO push VALUES(3,1,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}','it''s 3','very-low',98000000003,-98999999997,0,3);
-INSERT INTO push VALUES(4,1,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}',NULL,'low',98000000004,-98999999996,1,4);
-INSERT INTO push VALUES(5,1,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}','it''s 5','normal',98000000005,-98999999995,2,5);
-INSERT INTO push VALUES(6,2,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}',NULL,'high',98000000006,-98999999994,3,6);
+INSERT INTO push VALUES(3,2,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}','it''s 3','very-low',98000000003,-98999999997,0,3);
+INSERT INTO push VALUES(4,2,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}',NULL,'low',98000000004,-98999999996,1,4);
+INSERT INTO push VALUES(5,2,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}','it''s 5','normal',98000000005,-98999999995,2,5);
+INSERT INTO push VALUES(6,1,'{"aps":{"content-available":1},"it''s":"näher 🛰️"}',NULL,'high',98000000006,-98999999994,3,6);
 CREATE TABLE push_dropped (
   id INTEGER PRIMARY KEY,           -- that of the push
   app INTEGER NOT NULL,             -- app.key
@@ -220,8 +220,8 @@ CREATE TABLE push_dropped (
   dropped_wall_us INTEGER NOT NULL,
   merged INTEGER NOT NULL
 ) STRICT;
-INSERT INTO push_dropped VALUES(1,1,'näher 🛰️',1749999999123456,1750000002123456,9);
-INSERT INTO push_dropped VALUES(2,1,NULL,1750000001123456,1750000002123456,0);
+INSERT INTO push_dropped VALUES(1,2,'näher 🛰️',1749999999123456,1750000002123456,9);
+INSERT INTO push_dropped VALUES(2,2,NULL,1750000001123456,1750000002123456,0);
 CREATE TABLE push_seen (
   id INTEGER PRIMARY KEY,           -- in the order of time
   app INTEGER NOT NULL,             -- app.key
@@ -229,12 +229,15 @@ CREATE TABLE push_seen (
   wall_us INTEGER NOT NULL,
   UNIQUE (app, message)
 ) STRICT;
-INSERT INTO push_seen VALUES(1,1,'ntfy/home/it''s',1750086400123457);
-INSERT INTO push_seen VALUES(2,2,'mqtt/broker/1/näher',1750086400123457);
+INSERT INTO push_seen VALUES(1,2,'ntfy/home/it''s',1750086400123457);
+INSERT INTO push_seen VALUES(2,1,'mqtt/broker/1/näher',1750086400123457);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('transfer',16);
 INSERT INTO sqlite_sequence VALUES('push',6);
 CREATE INDEX refresh_app ON refresh (app, id);
+CREATE INDEX wait_app ON wait (app, id);
+CREATE INDEX opening_app ON opening (app, id);
+CREATE INDEX push_dropped_app ON push_dropped (app, id);
 CREATE VIEW history AS
 SELECT
   (refresh.id >> 32) || '-' || (refresh.id & 0xffffffff) AS id, app.id AS app, trigger,
@@ -242,7 +245,6 @@ SELECT
   outcome, cause, cause_code, cause_text, stop_reason
 FROM refresh JOIN app ON app.key = refresh.app
 ORDER BY refresh.id DESC;
-CREATE INDEX wait_app ON wait (app, id);
 CREATE VIEW timeline AS
 SELECT
   app.id AS app, datetime(wall_us / 1000000, 'unixepoch', 'localtime') AS started, seconds, kind, text
@@ -255,7 +257,5 @@ FROM (
   SELECT app, since_wall_us, (until_wall_us - since_wall_us) / 1e6, 'wait', holds FROM wait
 ) JOIN app USING (key)
 ORDER BY wall_us DESC;
-CREATE INDEX opening_app ON opening (app, id);
-CREATE INDEX push_dropped_app ON push_dropped (app, id);
 COMMIT;
 PRAGMA user_version=13;

@@ -64,7 +64,8 @@ final class NetworkManager {
   }
 
   private func watch(connectionAt path: String) -> Followed<BusObject>? {
-    // If the loop has no room for a timer, only the interface and the SSID stay unknown.
+    // If the loop has no room for a timer, the interface and the SSID stay unknown, and `status` shows none. The journal is
+    // not written to here: the daemon is out of memory then, and its other sources say so.
     guard
       let object = try? BusObject(
         Self.service, called: Self.name, path: path, interface: "\(Self.service).Connection.Active",
