@@ -1,9 +1,14 @@
-"""A user's own daemon with a home of its own, and Flatpaks: processes in a sandbox of bwrap, as `flatpak run` makes it."""
+"""A user's own daemon with a home of its own, and a Flatpak, which `flatpak run` starts."""
 
+import atexit
+import functools
 import json
 import os
+import pathlib
 import pwd
+import shutil
 import subprocess
+import tempfile
 
 from daemon import TODO, Daemon
 
@@ -11,17 +16,50 @@ from daemon import TODO, Daemon
 WITH_HOME = 'mount --bind "$0" /etc/passwd && exec "$@"'
 # The program in the sandbox: it makes one call, and prints the answer.
 ASK = """
-import json, socket, sys
-client = socket.socket(socket.AF_UNIX)
-client.connect(sys.argv[1])
-client.sendall(sys.argv[2].encode() + b"\\0")
-data = b""
-while not data.endswith(b"\\0"):
-    piece = client.recv(65536)
-    if not piece: break
-    data += piece
-print(data[:-1].decode())
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    strncpy(to.sun_path, argv[1], sizeof to.sun_path - 1);
+    int client = socket(AF_UNIX, SOCK_STREAM, 0);
+    size_t count = strlen(argv[2]) + 1;
+    if (connect(client, (void *)&to, sizeof to) || write(client, argv[2], count) != (ssize_t)count) return 1;
+    for (char c; read(client, &c, 1) == 1 && c;) putchar(c);
+    return 0;
+}
 """
+
+
+@functools.cache
+def installation():
+    """A folder with a runtime and an app, installed from a repository of this machine; removed with the process."""
+    folder = tempfile.TemporaryDirectory(prefix="flatpak-")
+    atexit.register(folder.cleanup)
+    path = pathlib.Path(folder.name)
+    path.chmod(0o755)
+    environment = {**os.environ, "HOME": str(path), "FLATPAK_USER_DIR": str(path / "installed")}
+
+    def run(*words, **options):
+        subprocess.run(words, check=True, capture_output=True, timeout=60, cwd=path, env=environment, **options)
+
+    for part in ("platform/usr/bin", "platform/usr/lib", "app/files/bin", "app/export"):
+        (path / part).mkdir(parents=True)
+    run("gcc", "-static", "-O1", "-x", "c", "-o", "app/files/bin/ask", "-", input=ASK.encode())
+    # Flatpak makes the cache of libraries in each sandbox.
+    shutil.copy("/sbin/ldconfig", path / "platform/usr/bin")
+    platform = f"org.example.Platform/{os.uname().machine}/1"
+    (path / "platform/metadata").write_text(f"[Runtime]\nname=org.example.Platform\nruntime={platform}\nsdk={platform}\n")
+    run("flatpak", "build-export", "--runtime", "--files=usr", "repository", "platform", "1")
+    (path / "app/metadata").write_text(
+        f"[Application]\nname={TODO}\nruntime={platform}\nsdk={platform}\ncommand=ask\n\n[Context]\nshared=network;\n"
+    )
+    run("flatpak", "build-export", "repository", "app", "1")
+    run("flatpak", "--user", "remote-add", "--no-gpg-verify", "here", "repository")
+    run("flatpak", "--user", "install", "--assumeyes", "--noninteractive", "here", TODO)
+    return path / "installed", folder
 
 
 class OwnDaemon(Daemon):
@@ -49,36 +87,29 @@ class OwnDaemon(Daemon):
 
 
 class Flatpak:
-    """A Flatpak of this user: its folder, and calls from its sandbox."""
+    """A Flatpak of this user, run by `flatpak run`: its folder, and calls from its sandbox."""
 
-    def __init__(self, daemon, id=TODO, shared="network;ipc;", instance_path=None):
-        self.daemon = daemon
-        self.id = id
-        self.folder = daemon.home / ".var/app" / id
+    def __init__(self, daemon, *options):
+        self.daemon, self.options = daemon, options
+        self.id = TODO
+        self.folder = daemon.home / ".var/app" / self.id
         for kind in ("data", "cache", "config"):
             (self.folder / kind).mkdir(parents=True, exist_ok=True)
-        self.info = daemon.directory / f"flatpak-info-{len(list(daemon.directory.glob('flatpak-info-*')))}"
-        self.info.write_text(
-            f"[Application]\nname={id}\nruntime=runtime/org.example.Platform/x86_64/1\n\n"
-            f"[Instance]\ninstance-id=1\ninstance-path={instance_path or self.folder}\n\n[Context]\nshared={shared}\n"
-        )
 
-    def run(self, *command):
-        """Runs a program in the sandbox, and returns its output."""
-        links = [word for name in ("bin", "lib", "lib64", "sbin") for word in ("--symlink", f"usr/{name}", f"/{name}")]
-        sandbox = [
-            "bwrap", "--unshare-pid", "--die-with-parent", "--ro-bind", "/usr", "/usr", *links, "--proc", "/proc",
-            "--dev", "/dev", "--ro-bind", self.info, "/.flatpak-info", "--bind", self.folder, self.folder,
-            "--bind", self.folder / "data", "/var/data", "--bind", self.daemon.socket, "/run/refreshd.socket",
-        ]  # fmt: skip
-        ran = subprocess.run([*sandbox, "--", *command], capture_output=True, text=True, timeout=60)
+    def call(self, text):
+        """Has the program in the sandbox send a text, and returns the answer."""
+        installed, _ = installation()
+        environment = {**os.environ, "HOME": str(self.daemon.home), "FLATPAK_USER_DIR": str(installed)}
+        command = ["flatpak", "--user", "run", f"--filesystem={self.daemon.socket}", *self.options, self.id]
+        ran = subprocess.run(
+            [*command, self.daemon.socket, text], capture_output=True, text=True, timeout=60, env=environment)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
     def ask(self, method, **parameters):
         """A call from the sandbox: the reply, with the name of the error in `error`."""
         call = json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters})
-        answer = json.loads(self.run("/usr/bin/python3", "-c", ASK, "/run/refreshd.socket", call))
+        answer = json.loads(self.call(call))
         return {**answer.get("parameters", {}), **({"error": answer["error"]} if "error" in answer else {})}
 
     def enqueue(self, url, path, **fields):
@@ -90,3 +121,21 @@ class Flatpak:
     def try_to_enqueue(self, url, path, **fields):
         request = {"url": url, "path": str(path), "network": "none", **fields}
         return self.ask("Transfers.Enqueue", app=self.id, transfers=[request])
+
+
+class Lookalike(Flatpak):
+    """A sandbox of bwrap with a `.flatpak-info` that no real Flatpak has."""
+
+    def __init__(self, daemon, instance_path):
+        super().__init__(daemon)
+        self.info = daemon.directory / "flatpak-info"
+        self.info.write_text(
+            f"[Application]\nname={self.id}\n\n[Instance]\ninstance-path={instance_path}\n\n[Context]\nshared=network;\n"
+        )
+
+    def call(self, text):
+        installed, _ = installation()
+        program = installed / f"app/{self.id}/current/active/files/bin/ask"
+        sandbox = ["bwrap", "--unshare-pid", "--ro-bind", self.info, "/.flatpak-info", "--ro-bind", program, "/ask"]
+        command = [*sandbox, "--bind", self.daemon.socket, "/socket", "/ask", "/socket", text]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout

@@ -1,6 +1,7 @@
 """Transfers of a sandboxed app: with its own network, in its own folder, and nowhere else."""
 
 import errno
+import json
 import os
 import shutil
 
@@ -9,7 +10,7 @@ import pytest
 from daemon import TODO
 from preload import preload  # noqa: F401
 from processes import end_all
-from sandbox import Flatpak, OwnDaemon
+from sandbox import Flatpak, Lookalike, OwnDaemon
 from servers.body import Body
 from transfers import Transfers
 
@@ -77,7 +78,7 @@ def test_a_flatpak_cannot_name_what_is_outside_its_folder(own, app, misbehaving)
 
 def test_a_flatpak_without_the_network_or_with_another_folder_gets_nothing(own, app, misbehaving):
     url = misbehaving.url("plain", SIZE)
-    for other in (Flatpak(own, shared="ipc;"), Flatpak(own, instance_path=own.home)):
+    for other in (Flatpak(own, "--unshare=network"), Lookalike(own, own.home)):
         assert other.try_to_enqueue(url, "/var/data/x")["error"] == NOT_ALLOWED
     assert not misbehaving.requests
 
@@ -117,6 +118,27 @@ def test_files_with_secrets_are_the_apps_alone(own, app, misbehaving):
         id = app.enqueue(url, "/var/data/in", credential_file=f"/var/data/{name}")
         assert words in own.transfers.failed(id)["message"]
     assert not misbehaving.requests
+
+
+def test_a_flatpak_speaks_for_its_own_app_and_is_not_the_person(own, app):
+    """Neither may it change what the person has set, nor ask about the machine or another app."""
+    other = "org.example.other"
+    own.app("exit 100", network="wifi", ssids=["HomeNet"])
+    own.app("exit 100", id=other)
+    own.call("Manager.Reload")
+    for method in ("Enable", "Disable", "Skip", "Set", "Reset"):
+        assert app.ask(f"Manager.{method}", apps=[TODO])["error"] == NOT_ALLOWED, method
+    for method, fields in (("Run", {"app": TODO, "anyway": True}), ("Pause", {}), ("Reload", {}), ("Status", {})):
+        assert app.ask(f"Manager.{method}", **fields)["error"] == NOT_ALLOWED, method
+    for id in (other, "org.example.none"):
+        assert app.ask("App.Signal", app=id, signal="foreground")["error"] == NOT_ALLOWED
+        assert app.ask("Manager.Why", app=id)["error"] == NOT_ALLOWED
+    assert app.ask("App.Signal", app=TODO, signal="background")["phase"] == "background"
+    assert "HomeNet" in str(own.call("Manager.Why", app=TODO))
+    for method in ("Why", "Show", "History"):
+        answer = app.ask(f"Manager.{method}", app=TODO)
+        assert "error" not in answer
+        assert not [word for word in ("HomeNet", other) if word in str(answer)], json.dumps(answer, indent=1)
 
 
 def test_a_flatpak_has_a_share_of_its_users_queue(own, app):

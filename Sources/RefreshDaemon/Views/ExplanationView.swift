@@ -87,7 +87,9 @@ struct ExplanationView {
   }
 
   private func term(_ term: Explanation.Term) -> Wire.Term {
-    let constraints = view.app.policy.constraints
+    var constraints = view.app.policy.constraints
+    // The names of networks would tell a confined app where the machine is used.
+    if isConfined { (constraints.ssids, constraints.deniedSSIDs) = ([], []) }
     let condition = Wire.Condition(term, of: constraints, in: conditions)
     return Wire.Term(
       constraint: term.constraint.rawValue, needs: constraints.needs(term.constraint),

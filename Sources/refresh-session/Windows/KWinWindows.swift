@@ -207,6 +207,7 @@ final class KWinWindows: OpenWindows {
     isUnreadable = true
     let remedy = "restart refresh-session, and report a bug of refreshd if it comes again"
     journal.write(
-      JournalEntry("cannot read the windows that KWin's script reports, and keeps the last ones; \(remedy)", priority: .warning))
+      JournalEntry(
+        "cannot read the windows that KWin's script reports, and keeps the last ones; \(remedy)", priority: .warning))
   }
 }
