@@ -48,7 +48,7 @@ CHANGES = {
     "org.gnome.Shell": ("ShellVersion", "s", "99"),
     "org.refreshd.Windows": ("Windows", "a(uuas)", "1", "2", "0", "1", "mail-app"),
 }
-# What a rule for all objects below a path stands for.
+# The interfaces whose changes a rule for all objects below a path lets pass.
 BELOW = {f"/{SYSTEMD.replace('.', '/')}/unit": (f"{SYSTEMD}.Service", f"{SYSTEMD}.Unit")}
 
 
@@ -85,7 +85,7 @@ class Forger:
             interfaces = [first] if first else BELOW.get(rule["path_namespace"], [])
             path = path or escaped(unit)
             if not first and rule["path_namespace"] not in BELOW:
-                # One unit alone.
+                # The rule is for a single unit.
                 path, interfaces = rule["path_namespace"], next(iter(BELOW.values()))
             missing = [interface for interface in interfaces if interface not in CHANGES]
             assert not missing, f"no row in CHANGES of forging.py forges {missing} for the rule {rule}"

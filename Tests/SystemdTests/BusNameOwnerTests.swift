@@ -4,7 +4,7 @@ import Testing
 
 @testable import Systemd
 
-/// Whose signals count: those of the connection that owns the service's name.
+/// The signals of a service count only from the connection that owns its name.
 @Suite struct BusNameOwnerTests {
   private static let service = "org.example.Service"
   private static let changed = BusSignal(service, path: "/", interface: service, name: "Changed")
