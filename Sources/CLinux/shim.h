@@ -2,6 +2,7 @@
 // would make the types of this module differ from those of Swift's Glibc.
 #pragma once
 #include <errno.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -72,6 +73,15 @@ static inline int linux_peer_pidfd(int fd) {
   socklen_t size = sizeof pidfd;
   const int so_peerpidfd = 77;
   return getsockopt(fd, SOL_SOCKET, so_peerpidfd, &pidfd, &size) < 0 ? -1 : pidfd;
+}
+
+/* The id of a process's cgroup in the unified hierarchy, also after its end: PIDFD_GET_INFO, Linux 6.13, and 6.15 after a
+   parent has waited for it. 0 if the kernel cannot say. */
+static inline uint64_t linux_pidfd_cgroup(int pidfd) {
+  struct { uint64_t mask, cgroup; uint32_t more[12]; } info = {.mask = 1 << 2 | 1 << 3};
+  const unsigned long pidfd_get_info = 3UL << 30 | sizeof info << 16 | 0xFF << 8 | 11;
+  if (syscall(SYS_ioctl, pidfd, pidfd_get_info, &info) < 0) return 0;
+  return info.mask & 1 << 2 ? info.cgroup : 0;
 }
 
 /* Reads the supplementary groups of the peer: SO_PEERGROUPS, Linux 4.13. `bytes` is the size of the buffer, and then

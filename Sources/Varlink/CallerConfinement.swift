@@ -46,8 +46,8 @@ public enum CallerConfinement: Sendable, Equatable {
   /// - Parameters:
   ///   - descriptor: the connected socket.
   ///   - peer: its peer, by `SO_PEERCRED`.
-  ///   - look: reads the process from `/proc`, by its id, its user and its pidfd. Its result counts only if the process was still alive afterwards.
-  init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t, Int32) -> CallerConfinement) {
+  ///   - look: inspects a process by its id, its user and its pidfd; with true, a process that has ended.
+  init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t, Int32, Bool) -> CallerConfinement) {
     // 0 is a process of another pid namespace: the service manager of this machine did not start it.
     guard peer.pid > 0 else {
       self = .none
@@ -61,9 +61,12 @@ public enum CallerConfinement: Sendable, Equatable {
       return
     }
     defer { close(pidfd) }
-    let answer = look(peer.pid, peer.uid, pidfd)
     var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
-    // A process that has ended may have left the socket to another process of its sandbox.
-    self = poll(&end, 1, 0) == 0 ? answer : .fromAll
+    if poll(&end, 1, 0) == 0 {
+      self = look(peer.pid, peer.uid, pidfd, false)
+      // By its end, the id may be another process's.
+      if poll(&end, 1, 0) == 0 { return }
+    }
+    self = look(peer.pid, peer.uid, pidfd, true)
   }
 }

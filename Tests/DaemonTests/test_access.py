@@ -58,12 +58,13 @@ def test_a_stranger_learns_nothing_about_which_apps_there_are(daemon, apps, meth
     assert refusal(TODO) == refusal(MAIL) == refusal("org.example.none")
 
 
-def test_a_process_that_has_ended_speaks_for_nobody(daemon, apps):
-    """It may have handed its socket to another of its sandbox; the daemon looks at it only when it accepts."""
+def test_a_users_process_that_has_ended_speaks_for_nobody(daemon, apps):
+    """It may have been in a sandbox, and have handed its socket to another there: the kernel has forgotten that."""
     daemon.signal(signal.SIGSTOP)
     mine, childs = socket.socketpair()
     child = os.fork()
     if child == 0:
+        os.setgroups([]), os.setuid(NOBODY)
         connection = daemon.client.connect()
         socket.send_fds(childs, [b"x"], [connection.fileno()])
         os._exit(0)
@@ -72,7 +73,7 @@ def test_a_process_that_has_ended_speaks_for_nobody(daemon, apps):
     daemon.signal(signal.SIGCONT)
     with socket.socket(fileno=descriptor) as connection:
         connection.settimeout(BOUND)
-        connection.sendall(message("org.refreshd.Manager.Show", {"app": TODO}))
+        connection.sendall(message("org.refreshd.Manager.Show", {"app": MAIL}))
         [answer] = answers(connection)
     assert answer["error"] == "org.refreshd.NotAllowed"
 

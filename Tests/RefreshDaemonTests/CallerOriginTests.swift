@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import RefreshEngine
 import Testing
@@ -67,6 +68,20 @@ import Varlink
   @Test(arguments: [false, true]) func aProcessThatTheDaemonCannotSeeIsNobody(readsRoots: Bool) {
     let origin = CallerOrigin(readsRoots: readsRoots, launcher: MemoryLauncher())
     #expect(origin.confinement(of: 0, 1000, pidfd: -1) == .fromAll)
+  }
+
+  /// The kernel keeps the pid namespace of a process until a parent has waited for it.
+  @Test func aProcessThatHasEndedIsPlainAsLongAsItsNamespaceIsKnown() throws {
+    let origin = CallerOrigin(readsRoots: false, launcher: MemoryLauncher())
+    var process: pid_t = 0
+    try #require(posix_spawn(&process, "/bin/true", nil, nil, [nil], nil) == 0)
+    let pidfd = linux_pidfd_open(process)
+    defer { close(pidfd) }
+    var end = siginfo_t()
+    try #require(waitid(P_PID, id_t(process), &end, WEXITED | WNOWAIT) == 0)
+    #expect(origin.confinement(ofEnded: process, 1000, pidfd: pidfd) == .none)
+    try #require(waitpid(process, nil, 0) == process)
+    #expect(origin.confinement(ofEnded: process, 1000, pidfd: pidfd) == .fromAll)
   }
 
   /// A user may make any number of cgroups, and the daemon examines at most a bounded number.

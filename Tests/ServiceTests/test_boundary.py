@@ -1,8 +1,16 @@
 """A task speaks on the socket for its own app only, whoever it runs as, so that a sandbox is a boundary there too."""
 
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
 import pytest
 
-from service import TODO, app, as_user
+from gate import Gate
+from service import SOCKET, TODO, app, as_user
+from waiting import Bound
 
 MAIL = "org.example.mail-box"
 ASKS = f"""
@@ -50,3 +58,46 @@ def check(refreshd):
     assert [line.split()[1] == "not" for line in asked] == [False] + [True] * 13, lines
     assert "speaks for itself only" in lines
     assert refreshd.history(MAIL) == []
+
+
+# A process that joins a cgroup, asks for an app that is another's and for its own, and ends at once.
+ENDS = """
+import json, os, socket, sys
+path, procs, uid, *calls = sys.argv[1:]
+open(procs, "w").write(str(os.getpid()))
+os.setuid(int(uid))
+client = socket.socket(socket.AF_UNIX)
+client.connect(path)
+for app in calls:
+    call = {"method": "org.refreshd.App.Signal", "parameters": {"app": app, "signal": "foreground"}, "oneway": True}
+    client.sendall(json.dumps(call).encode() + b"\\0")
+"""
+
+
+def test_a_process_of_a_task_that_has_ended_speaks_for_its_own_app_only(refreshd, anna):
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 15):
+        pytest.skip("older kernels forget the cgroup of a process when its parent has waited for it")
+    refreshd.launch_by("systemd")
+    gate = Gate(f"/run/gate.{TODO}")
+    refreshd.configure(
+        app(f"echo $$; read _ < /run/gate.{TODO}", owner="anna", deadline="5min"),
+        app("exit 0", id=MAIL, owner="anna", deadline="1min"))
+    refreshd.start()
+    client = refreshd.run_in_background()
+    [unit] = refreshd.systemctl("list-units", "--plain", "--no-legend", "refreshd-task-*").stdout.splitlines()
+    group = refreshd.systemctl("show", "--value", "--property=ControlGroup", unit.split()[0]).stdout.strip()
+    procs = pathlib.Path(f"/sys/fs/cgroup{group}/cgroup.procs")
+    daemon = refreshd.main_pid
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        subprocess.run([sys.executable, "-c", ENDS, SOCKET, procs, str(anna), MAIL, TODO], check=True, timeout=60)
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    bound = Bound()
+    while refreshd.app()["phase"] != "foreground":
+        assert bound.left, "its call was lost"
+    # The first of its calls came before.
+    assert refreshd.app(MAIL)["phase"] == "background"
+    gate.open()
+    client.wait(timeout=60)
+    gate.close()

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import RefreshConfig
 import RefreshEngine
@@ -26,19 +27,48 @@ struct CallerOrigin {
     let byCgroup = confinementByCgroup(of: process, user)
     guard readsRoots else {
       // A Flatpak or a container without a known cgroup has a pid namespace of its own.
-      return byCgroup == .none && user != 0 && Self.isNested(pidfd) ? .fromAll : byCgroup
+      return byCgroup == .none && user != 0 && Self.isNested(pidfd) != false ? .fromAll : byCgroup
     }
     guard let flatpak = FlatpakInformation.confinement(of: process, user) else { return byCgroup }
     // A Flatpak that another app's task has started speaks for neither.
     return byCgroup == .none || byCgroup.subject == flatpak.subject ? flatpak : .fromAll
   }
 
-  /// Whether a process has a pid namespace below the daemon's, or might have one.
-  private static func isNested(_ pidfd: Int32) -> Bool {
+  /// The confinement of a process that has ended, perhaps before its call was read; the pidfd is that of the process.
+  ///
+  /// The kernel keeps the cgroup of a process, but its pid namespace only until a parent has waited for it.
+  func confinement(ofEnded process: pid_t, _ user: uid_t, pidfd: Int32) -> CallerConfinement {
+    let membership = SmallFiles.bytes(of: "/proc/\(process)/cgroup")
+    // As long as nobody has waited for the process, no other has its id.
+    let isNested = Self.isNested(pidfd)
+    let known = isNested == nil ? nil : Cgroup.path(in: membership)
+    guard let path = known ?? cgroup(ofEnded: pidfd, user), !path.hasSuffix(Cgroup.deletedMark),
+      !path.split(separator: "/").contains(where: { $0.hasPrefix("snap.") })
+    else { return .fromAll }
+    let byCgroup = confinement(inCgroup: path)
+    // In a pid namespace of its own it may have been a Flatpak, whose root directory is gone.
+    let mayBeInSandbox = isNested != false && (readsRoots ? user != 0 || getuid() == 0 : user != 0 && byCgroup == .none)
+    return mayBeInSandbox ? .fromAll : byCgroup
+  }
+
+  /// The cgroup of a process that a parent has waited for; nil if it cannot be known, or would not help.
+  private func cgroup(ofEnded pidfd: Int32, _ user: uid_t) -> String? {
+    // Outside these, a user's process would be nobody.
+    let places =
+      user == 0
+      ? Cgroup.mounts.filter { access("\($0)/cgroup.procs", F_OK) == 0 }
+      : launcher.cgroups + Self.cgroups(ofManagerOf: user)
+    return Cgroup.path(ofID: linux_pidfd_cgroup(pidfd), among: places, bound: user == 0 ? Self.most : Self.bound)
+  }
+
+  /// Whether a process has a pid namespace below the daemon's; nil if it cannot be known.
+  private static func isNested(_ pidfd: Int32) -> Bool? {
     let lines = SmallFiles.bytes(of: "/proc/self/fdinfo/\(pidfd)").split(separator: UInt8(ascii: "\n"))
-    let start = "NSpid:".utf8
-    guard !lines.isEmpty else { return true }
-    return lines.first { $0.starts(with: start) }.map { $0.split(separator: UInt8(ascii: "\t")).count > 2 } ?? false
+    let start = "NSpid:\t".utf8
+    guard !lines.isEmpty else { return nil }
+    guard let line = lines.first(where: { $0.starts(with: start) }) else { return false }
+    let ids = line.dropFirst(start.count)
+    return ids.first == UInt8(ascii: "-") ? nil : ids.contains(UInt8(ascii: "\t"))
   }
 
   private func confinementByCgroup(of process: pid_t, _ user: uid_t) -> CallerConfinement {

@@ -7,6 +7,9 @@ enum Cgroup {
   /// The possible mounts of the hierarchy; the second is for systems that also use version 1.
   static let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
 
+  /// The end of the path of a cgroup that was removed.
+  static let deletedMark = " (deleted)"
+
   /// The directory of the calling process's cgroup, if the service manager has delegated it.
   ///
   /// systemd marks a delegated cgroup with an extended attribute (`Delegate=`). Without the mark, the cgroup belongs to
@@ -25,6 +28,24 @@ enum Cgroup {
   static func path(in membership: [UInt8]) -> String? {
     let lines = String(decoding: membership, as: UTF8.self).split(separator: "\n")
     return lines.first { $0.hasPrefix("0::") }.map { String($0.dropFirst(3)) }
+  }
+
+  /// The path of a cgroup in the unified hierarchy, by its id; nil if it is not among several and those below them, or
+  /// not among the first `bound` of them.
+  static func path(ofID id: UInt64, among directories: [String], bound: Int) -> String? {
+    // The root of the hierarchy.
+    if id == 1 { return "/" }
+    var (next, rest) = (directories, bound)
+    while id > 0, rest > 0, let looked = next.popLast() {
+      rest -= 1
+      var status = stat()
+      if stat(looked, &status) == 0, UInt64(status.st_ino) == id {
+        // The second mount is below the first.
+        return mounts.last { looked.hasPrefix($0) }.map { String(looked.dropFirst($0.utf8.count)) }
+      }
+      next += SmallFiles.directories(in: looked, most: rest + 1).map { "\(looked)/\($0)" }
+    }
+    return nil
   }
 
   /// The cgroup among several that holds a process, directly or in a cgroup below.
