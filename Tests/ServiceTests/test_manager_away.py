@@ -90,8 +90,9 @@ def test_a_bus_that_is_slow_at_the_start_does_not_make_tasks_children(refreshd, 
         refreshd.start()
         status = refreshd.call("Status")["status"]
         assert status["launcher"] == "systemd"
-        assert "did not answer at the start" in status["launcher_reason"]
+        assert "systemd cannot be reached at present" in status["launcher_reason"]
     refreshd.refreshctl("run", IDS[0], check=False)
+    assert refreshd.call("Status")["status"]["launcher_reason"] == "systemd manages this machine"
     assert [refresh["outcome"] for refresh in refreshd.history(IDS[0])] == ["no_data"]
 
 

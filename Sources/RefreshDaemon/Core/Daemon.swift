@@ -74,7 +74,7 @@ final class Daemon {
     for event in reported { core.handle(event) }
     try transfers.open()
     if let reactor = ports.reactor { try serve(on: passed.filter { $0.kind == .listening }, reactor) }
-    ports.journal.starts(by: ports.choice)
+    ports.journal.starts(by: ports.choice, problem: ports.launcher.problem)
     ports.journal.held(next.held)
     ports.journal.ready(apps: next.apps.count, start: core.engine.start)
     notify(.ready)

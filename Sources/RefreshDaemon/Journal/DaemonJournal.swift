@@ -23,8 +23,9 @@ struct DaemonJournal: Sendable {
     write("ready: keeping \(apps) \(apps == 1 ? "app" : "apps") fresh (start \(start))", .notice, .daemonReady)
   }
 
-  func starts(by choice: ChosenLauncher.Choice) {
-    write("tasks are started by \(choice.name): \(choice.reason)", .info)
+  func starts(by choice: ChosenLauncher.Choice, problem: String?) {
+    let reason = [choice.reason, problem].compactMap { $0 }.joined(separator: "; ")
+    write("tasks are started by \(choice.name): \(reason)", .info)
   }
 
   func keepsLauncher(_ choice: ChosenLauncher.Choice, until next: LauncherChoice) {

@@ -39,7 +39,8 @@ struct ChosenLauncher {
     case (.failure(let unusable), .auto) where unusable.mayPass:
       setup = Manager.expected(of: settings).setup(for: settings)
       absence = unusable.reason
-      reason = "systemd manages this machine, but did not answer at the start: \(unusable.reason)"
+      // It may answer by now; the launcher's problem says why not.
+      reason = "systemd manages this machine"
     case (.failure(let unusable), _):
       setup = nil
       reason = unusable.reason
