@@ -48,9 +48,9 @@ public enum CallerConfinement: Sendable, Equatable {
   ///   - peer: its peer, by `SO_PEERCRED`.
   ///   - look: inspects a process by its id, its user and its pidfd; with true, a process that has ended.
   init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t, Int32, Bool) -> CallerConfinement) {
-    // 0 is a process of another pid namespace: the service manager of this machine did not start it.
+    // 0 is a process outside of this pid namespace, about which nothing can be read.
     guard peer.pid > 0 else {
-      self = .none
+      self = look(peer.pid, peer.uid, -1, false)
       return
     }
     var pidfd = linux_peer_pidfd(descriptor)

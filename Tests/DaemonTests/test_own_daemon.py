@@ -104,6 +104,14 @@ def test_only_the_user_and_root_are_obeyed(own):
 REFUSED = "org.refreshd.NotAllowed"
 
 
+def test_a_process_that_the_daemon_cannot_see_is_nobody(own):
+    """The daemon is in a pid namespace of its own, and the caller is outside."""
+    own.app("exit 100")
+    own.start(prefix=["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"])
+    assert error("Manager.Version", {}, socket=str(own.socket)) is None
+    assert error("Manager.Show", {"app": TODO}, socket=str(own.socket)) == REFUSED
+
+
 @pytest.fixture
 def flatpak(own):
     """Asks from a root directory with a `.flatpak-info`."""
