@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from client import as_user, fails
-from daemon import MAIL, TODO, Daemon
+from daemon import MAIL, TODO, Daemon, finished
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 
@@ -19,16 +19,17 @@ GROUP = 54322
 # Another group and another bridge than this machine's.
 AS_ON_A_SERVER = 'mount --bind "$0" /etc/group && mount --bind "$1" /etc/passwd && shift && exec "$@"'
 CALLING = """
-import json, os, socket, sys
+import os, socket, sys
 if sys.argv[1]:
     os.chroot(sys.argv[1])
 client = socket.socket(socket.AF_UNIX)
 client.connect(sys.argv[2])
 client.sendall(sys.argv[3].encode() + b"\\0")
-data = b""
-while not data.endswith(b"\\0"):
-    data += client.recv(65536)
-print(data[:-1].decode())
+while piece := client.recv(65536):
+    sys.stdout.buffer.write(piece.replace(b"\\0", b"\\n"))
+    sys.stdout.buffer.flush()
+    if piece.endswith(b"\\0") and '"more"' not in sys.argv[3]:
+        break
 """
 # Methods for people: a Flatpak may not call them about its own app either.
 FOR_PEOPLE = [
@@ -55,9 +56,14 @@ FOR_PEOPLE = [
 
 def ask(method, parameters, root="", socket="/socket", prefix=()):
     """The answer to a call of a process with another root directory, or of one that a program starts."""
-    asked = json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters})
-    command = [*prefix, "/usr/bin/python3", "-c", CALLING, root, socket, asked]
+    command = [*prefix, *calling(method, parameters, root, socket)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout)
+
+
+def calling(method, parameters, root, socket="/socket", **flags):
+    """The command of such a process, which prints each answer as a line."""
+    asked = json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters, **flags})
+    return ["/usr/bin/python3", "-c", CALLING, root, socket, asked]
 
 
 def error(*arguments, **options):
@@ -151,6 +157,56 @@ def test_a_flatpak_learns_of_the_machine_only_what_is_met(own, flatpak):
     why = ask("Manager.Why", {"app": TODO}, str(own.directory))["parameters"]["why"]
     assert {term["has"] for term in why["terms"]} <= {"met", "not met"} and why["terms"]
     assert all(not fact["source"] and "value" not in fact for fact in why["conditions"].values())
+
+
+@pytest.fixture
+def place(own):
+    """A folder with a file system on it."""
+    folder = own.directory / "place"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True, timeout=60)
+    yield folder
+    subprocess.run(["umount", folder], capture_output=True, timeout=60)
+
+
+def test_a_flatpak_does_not_learn_which_condition_stopped_it(own, flatpak, place):
+    own.app("echo at work; sleep 60", mounted=str(place))
+    own.call("Manager.Reload")
+    root, watches, seen = str(own.directory), [], []
+
+    def watch(method, **parameters):
+        command = calling(method, parameters, root, more=True)
+        watches.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        seen.append(watches[-1].stdout.readline())
+
+    watch("Manager.Watch")
+    run = own.run()
+    while next(run)["event"]["kind"] != "output":
+        pass
+    # A process that attaches before would perform the refresh.
+    watch("App.Attach", app=TODO)
+    subprocess.run(["umount", place], check=True, timeout=60)
+    lost = finished(run)["cause"]["text"]
+    for watching in watches:
+        for line in watching.stdout:
+            seen.append(line)
+            if '"kind":"ended"' in line:
+                break
+        watching.kill()
+        watching.communicate(timeout=60)
+    seen += [json.dumps(ask(f"Manager.{name}", {"app": TODO}, root)) for name in ("Show", "Why", "History")]
+    assert lost.endswith(", had no file system there")
+    assert [text for text in seen if "no file system there" in text or MAIL in text] == []
+    assert sum("a constraint was no longer met" in text for text in seen) >= 5
+
+
+def test_nobody_watches_nothing(own, flatpak):
+    flatpak.write_text("")
+    watching = calling("Manager.Watch", {}, str(own.directory), more=True)
+    with subprocess.Popen(watching, stdout=subprocess.PIPE, text=True) as watch:
+        first = json.loads(watch.stdout.readline())
+        watch.kill()
+    assert first.get("error") == REFUSED
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "long", "null", "two", "runtime", "folder", "empty"])

@@ -129,22 +129,31 @@ final class AttachedProcesses {
     for other in allowed(for: app) where other != lease { send(event, to: other) }
   }
 
-  func report(_ ended: StoredRefresh, of app: AppID) {
-    guard !allowed(for: app).isEmpty else { return }
-    let refresh = Wire.Refresh(ended, of: app)
-    let messages = refresh.messages.joined(separator: "; ")
-    let event = Wire.AttachEvent(
-      kind: .ended, refresh: refresh.id, outcome: refresh.outcome, cause: refresh.cause?.text,
-      message: messages.isEmpty ? nil : messages)
-    send(event, of: app)
+  /// Sends an event that depends on who sees it to all processes of an app.
+  private func send(of app: AppID, _ event: (Viewer) -> Wire.AttachEvent) {
+    for lease in allowed(for: app) {
+      if let peer = open[lease]?.call.peer { send(event(Viewer(peer)), to: lease) }
+    }
   }
 
-  func report(_ ended: Wire.RefreshTask, _ refresh: RefreshID, of app: AppID) {
-    send(
-      Wire.AttachEvent(
+  func report(_ ended: StoredRefresh, of app: AppID) {
+    guard !allowed(for: app).isEmpty else { return }
+    send(of: app) { viewer in
+      let refresh = Wire.Refresh(ended, of: app, for: viewer)
+      let messages = refresh.messages.joined(separator: "; ")
+      return Wire.AttachEvent(
+        kind: .ended, refresh: refresh.id, outcome: refresh.outcome, cause: refresh.cause?.text,
+        message: messages.isEmpty ? nil : messages)
+    }
+  }
+
+  func report(_ ended: TaskRecord, _ refresh: RefreshID, of app: AppID) {
+    send(of: app) { viewer in
+      let ended = Wire.RefreshTask(ended, for: viewer)
+      return Wire.AttachEvent(
         kind: .taskEnded, refresh: refresh.description, outcome: ended.outcome, cause: ended.cause?.text,
-        message: ended.message.isEmpty ? nil : ended.message, task: ended.name),
-      of: app)
+        message: ended.message.isEmpty ? nil : ended.message, task: ended.name)
+    }
   }
 
   func report(_ phase: Phase, of app: AppID) {

@@ -100,12 +100,15 @@ final class Watchers: DecisionFollower {
   }
 
   /// Reports that a task of a refresh has ended.
-  func report(_ ended: Wire.RefreshTask, _ refresh: RefreshID, of app: AppID) {
+  func report(_ ended: TaskRecord, _ refresh: RefreshID, of app: AppID) {
     guard !open.isEmpty else { return }
-    send(
-      Wire.WatchEvent(
-        kind: .taskEnded, atMicroseconds: core.wall(core.readClocks()), app: app.description, id: refresh.description,
-        task: ended.name, text: ended.message.isEmpty ? ended.cause?.text : ended.message, outcome: ended.outcome))
+    let at = core.wall(core.readClocks())
+    send { viewer in
+      let ended = Wire.RefreshTask(ended, for: viewer)
+      return Wire.WatchEvent(
+        kind: .taskEnded, atMicroseconds: at, app: app.description, id: refresh.description,
+        task: ended.name, text: ended.message.isEmpty ? ended.cause?.text : ended.message, outcome: ended.outcome)
+    }
   }
 
   private func reportWaits(_ decision: Decision, at now: Instant) {
@@ -123,8 +126,12 @@ final class Watchers: DecisionFollower {
 
   private func reportRefreshes(_ decision: Decision, at: Int64) {
     for record in decision.ended {
-      let refresh = Wire.Refresh(StoredRefresh(record, wallOffset: core.engine.wallOffset), of: record.app)
-      send(Wire.WatchEvent(kind: .ended, atMicroseconds: at, app: record.app.description, refresh: refresh))
+      let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
+      send { viewer in
+        Wire.WatchEvent(
+          kind: .ended, atMicroseconds: at, app: record.app.description,
+          refresh: Wire.Refresh(stored, of: record.app, for: viewer))
+      }
     }
     for effect in decision.effects {
       switch effect {
@@ -143,14 +150,22 @@ final class Watchers: DecisionFollower {
   }
 
   /// Sends an event to each client that asked for it and may see it.
-  private func send(_ event: Wire.WatchEvent) {
-    let reply = ManagerInterface.Watch.Reply(event: event)
-    for watcher in open.values where isWanted(event, by: watcher) { watcher.call.reply(reply, continues: true) }
+  private func send(_ event: Wire.WatchEvent) { send { _ in event } }
+
+  /// Sends an event that depends on who sees it.
+  private func send(_ event: (Viewer) -> Wire.WatchEvent) {
+    for viewer in Viewer.allCases {
+      let event = event(viewer)
+      let reply = ManagerInterface.Watch.Reply(event: event)
+      for watcher in open.values where Viewer(watcher.call.peer) == viewer && isWanted(event, by: watcher) {
+        watcher.call.reply(reply, continues: true)
+      }
+    }
   }
 
   private func isWanted(_ event: Wire.WatchEvent, by watcher: Watcher) -> Bool {
-    // A task or a sandboxed app does not learn of the machine.
-    guard event.state == nil || watcher.call.peer.confinement == .none else { return false }
+    // An app does not learn of the machine.
+    guard event.state == nil || Viewer(watcher.call.peer) == .person else { return false }
     guard let name = event.app else { return true }
     guard let id = AppID(name), watcher.apps?.contains(id) ?? true else { return false }
     return core.may(watcher.call.peer, about: id)

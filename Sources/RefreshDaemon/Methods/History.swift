@@ -15,7 +15,7 @@ extension Daemon {
       let shown = past.dropped.filter { push in oldest.map { push.droppedWallMicroseconds >= $0 } ?? true }
       call.reply(
         ManagerInterface.History.Reply(
-          refreshes: past.refreshes.map { Wire.Refresh($0, of: app.id) },
+          refreshes: past.refreshes.map { Wire.Refresh($0, of: app.id, for: Viewer(call.peer)) },
           pushesDropped: shown.map(Wire.DroppedPush.init)))
     }
   }
@@ -60,16 +60,17 @@ extension Daemon {
       let waiting = now.state.waiting.map { Wire.Waiting($0, wallOffset: self.core.engine.wallOffset) }
       call.reply(
         ManagerInterface.Timeline.Reply(
-          past: past.wire(of: app.id).filter { $0.endMicroseconds >= since }, waiting: waiting, running: now.running))
+          past: past.wire(of: app.id, for: Viewer(call.peer)).filter { $0.endMicroseconds >= since }, waiting: waiting,
+          running: now.running))
     }
   }
 }
 
 extension AppPast {
   /// Refreshes and waits, newest first, `limit` at most.
-  func wire(of app: AppID, limit: Int = .max) -> [Wire.Past] {
+  func wire(of app: AppID, limit: Int = .max, for viewer: Viewer) -> [Wire.Past] {
     let all =
-      refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0, of: app))) }
+      refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0, of: app, for: viewer))) }
       + waits.map { ($0.sinceWallMicroseconds, Wire.Past(wait: Wire.Wait($0))) }
     return all.sorted { $0.0 > $1.0 }.prefix(limit).map(\.1)
   }

@@ -6,7 +6,7 @@ extension Daemon {
   func show(_ call: Call<ManagerInterface.Show.Parameters>) {
     runner.lastRefreshes.onceLoaded {
       guard let app = self.app(named: call.parameters.app, for: call) else { return }
-      call.reply(ManagerInterface.Show.Reply(app: self.view(of: app).details))
+      call.reply(ManagerInterface.Show.Reply(app: self.view(of: app).details(for: Viewer(call.peer))))
     }
   }
 

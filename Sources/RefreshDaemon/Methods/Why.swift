@@ -25,14 +25,16 @@ extension Daemon {
       // The app may have left the configuration while the store was read.
       guard let app = self.core.configuration[app.id],
         let why = self.explanation(
-          of: app, past: past.wire(of: app.id, limit: Self.pastLimit), past.dropped, problem, call.peer)
+          of: app, past: past.wire(of: app.id, limit: Self.pastLimit, for: Viewer(call.peer)), past.dropped, problem,
+          for: Viewer(call.peer))
       else { return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app)) }
       call.reply(ManagerInterface.Why.Reply(why: why))
     }
   }
 
   private func explanation(
-    of app: AppConfiguration, past: [Wire.Past], _ dropped: [StoredDroppedPush], _ problem: StoreError?, _ peer: Peer
+    of app: AppConfiguration, past: [Wire.Past], _ dropped: [StoredDroppedPush], _ problem: StoreError?,
+    for viewer: Viewer
   ) -> Wire.Explanation? {
     let view = view(of: app)
     let now = core.readClocks()
@@ -44,7 +46,7 @@ extension Daemon {
         pushesDropped: Array(dropped.prefix(Self.droppedLimit)),
         minutesEast: core.engine.zone.minutesEast(at: core.wall(now)), pastProblem: problem?.description,
         launcherProblem: ports.launcher.problem, watched: changes.states(of: app),
-        pingProblem: pingProblem(of: app.id), isConfined: peer.confinement != .none
+        pingProblem: pingProblem(of: app.id), viewer: viewer
       ).wire
     }
   }

@@ -238,14 +238,14 @@ final class RefreshRunner: DecisionFollower {
   private func report(_ ended: EndedTask) {
     // The refresh of an attached process has none of the file's tasks.
     guard let running = refreshes[ended.refresh], running.performer == nil else { return }
-    let (task, audience) = (Wire.RefreshTask(ended.record), parts.audience)
+    let (task, audience) = (ended.record, parts.audience)
     audience.watchers.report(task, ended.refresh, of: ended.app)
     audience.attached.report(task, ended.refresh, of: ended.app)
     audience.notify(
       leasesOf: ended.app,
       Wire.Notice(
         kind: .taskEnded, refresh: ended.refresh.description, deadlineMicroseconds: core.wall(ended.deadline),
-        task: task.name, outcome: task.outcome))
+        task: task.name, outcome: Wire.Outcome(task.outcome)))
   }
 
   /// Reports ended tasks and refreshes; answers the calls that wait for a refresh once the history has it.
@@ -259,7 +259,7 @@ final class RefreshRunner: DecisionFollower {
       parts.audience.attached.report(stored, of: record.app)
       let runCalls = refreshes.end(record.id)
       guard !runCalls.isEmpty else { continue }
-      let refresh = Wire.Refresh(stored, of: record.app)
+      let refresh = Wire.Refresh(stored, of: record.app, for: .person)
       let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: refresh))
       parts.saving.afterCommit { for call in runCalls { call.reply(reply) } }
     }

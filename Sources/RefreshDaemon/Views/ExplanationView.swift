@@ -22,8 +22,7 @@ struct ExplanationView {
   let watched: [(folder: WatchedFolder, state: WatchedState)]
   /// The last ping, if it failed.
   let pingProblem: Wire.PingProblem?
-  /// Whether the caller is confined to the app, and learns of the machine only what is met.
-  let isConfined: Bool
+  let viewer: Viewer
 
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
@@ -49,7 +48,7 @@ struct ExplanationView {
       freshUntilMicroseconds: explanation.freshUntil.map(wall),
       oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
       waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
-      planning: explanation.planning.map(planning), conditions: isConfined ? .hidden : Wire.Conditions(conditions),
+      planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions, for: viewer),
       past: past,
       pastProblem: pastProblem,
       pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
@@ -87,15 +86,12 @@ struct ExplanationView {
   }
 
   private func term(_ term: Explanation.Term) -> Wire.Term {
-    var constraints = view.app.policy.constraints
-    // The names of networks would tell a confined app where the machine is used.
-    if isConfined { (constraints.ssids, constraints.deniedSSIDs) = ([], []) }
-    let condition = Wire.Condition(term, of: constraints, in: conditions)
+    let constraints = viewer.seen(view.app.policy.constraints)
+    let condition = viewer.seen(Wire.Condition(term, of: constraints, in: conditions), isMet: term.isMet)
     return Wire.Term(
       constraint: term.constraint.rawValue, needs: constraints.needs(term.constraint),
       waitsFor: constraints.waitsFor(term.constraint),
-      has: isConfined ? term.isMet ? "met" : "not met" : condition.value,
-      source: isConfined ? "" : condition.source, problem: isConfined ? nil : condition.problem, isMet: term.isMet,
+      has: condition.value, source: condition.source, problem: condition.problem, isMet: term.isMet,
       isUnknown: term.isUnknown,
       relaxedMicroseconds: term.relaxedAt.map(wall), isRelaxed: term.isRelaxed,
       question: term.question.map { question in

@@ -4,11 +4,12 @@ import RefreshEngine
 // The conditions of the machine and the constraints on them, in a few words for people.
 
 extension Wire.Conditions {
-  init(_ conditions: Conditions) {
+  init(_ conditions: Conditions, for viewer: Viewer = .person) {
     self.init(
-      network: Wire.Condition(conditions.network), power: Wire.Condition(conditions.power),
-      powerSaver: Wire.Condition(powerSaver: conditions.powerSaver), idle: Wire.Condition(idle: conditions.idle),
-      pressure: Wire.Condition(pressure: conditions.pressure))
+      network: viewer.seen(Wire.Condition(conditions.network)), power: viewer.seen(Wire.Condition(conditions.power)),
+      powerSaver: viewer.seen(Wire.Condition(powerSaver: conditions.powerSaver)),
+      idle: viewer.seen(Wire.Condition(idle: conditions.idle)),
+      pressure: viewer.seen(Wire.Condition(pressure: conditions.pressure)))
   }
 
   /// The name and the value of an observed condition.
@@ -72,13 +73,5 @@ extension [NamedFact: Reading<FactState>] {
   /// The fact that an app's file names for a constraint.
   fileprivate subscript(of constraint: Constraint, in constraints: Constraints) -> Reading<FactState>? {
     constraints.name(of: constraint).flatMap { self[NamedFact(constraint, $0)] }
-  }
-}
-
-extension Wire.Conditions {
-  /// The conditions for a caller that may not learn of the machine.
-  static var hidden: Self {
-    let hidden = Wire.Condition(source: "")
-    return Self(network: hidden, power: hidden, powerSaver: hidden, idle: hidden, pressure: hidden)
   }
 }

@@ -7,8 +7,8 @@ import Varlink
 // The daemon's state, as the socket shows it.
 
 extension Wire.Refresh {
-  init(_ refresh: StoredRefresh, of app: AppID) {
-    let tasks = refresh.tasks
+  init(_ refresh: StoredRefresh, of app: AppID, for viewer: Viewer) {
+    let tasks = refresh.tasks.map(viewer.seen)
     let detail = tasks.lazy.compactMap(\.stopDetail).first
     self.init(
       id: refresh.id.description, app: app.description, trigger: Wire.Trigger(refresh.trigger),
@@ -16,13 +16,14 @@ extension Wire.Refresh {
       outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, detail: detail),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
       cpuMicroseconds: tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
-      extraCompletions: Int(refresh.extraCompletions), tasks: tasks.map(Wire.RefreshTask.init),
+      extraCompletions: Int(refresh.extraCompletions), tasks: tasks.map { Wire.RefreshTask($0, for: viewer) },
       contentID: refresh.push?.contentID, merged: refresh.push.map { Int($0.merged) })
   }
 }
 
 extension Wire.RefreshTask {
-  init(_ task: TaskRecord) {
+  init(_ task: TaskRecord, for viewer: Viewer) {
+    let task = viewer.seen(task)
     self.init(
       name: task.name, outcome: Wire.Outcome(task.outcome), cause: Wire.Cause(task.outcome, detail: task.stopDetail),
       durationMicroseconds: task.duration.inMicroseconds, cpuMicroseconds: task.cpu.inMicroseconds,
@@ -83,7 +84,7 @@ struct AppView {
   }
 
   /// All details of the app.
-  var details: Wire.AppDetails {
+  func details(for viewer: Viewer) -> Wire.AppDetails {
     Wire.AppDetails(
       id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase),
       verdict: Wire.Verdict(verdict),
@@ -95,7 +96,7 @@ struct AppView {
       backgroundInterval: intervals.background, onForeground: Wire.OnForeground(app.policy.onForeground),
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
       tasks: tasks, attachedPID: performer.map { Int($0) },
-      file: app.file, last: last.map { Wire.Refresh($0, of: app.id) }, next: next,
+      file: app.file, last: last.map { Wire.Refresh($0, of: app.id, for: viewer) }, next: next,
       guarded: guarded.map(Wire.Guarded.init))
   }
 
