@@ -25,8 +25,8 @@ public struct Engine: Sendable {
   public internal(set) var conditions = Conditions()
   /// The state that all apps share.
   public internal(set) var device: DeviceState
-  /// Whether a configuration is in force.
-  var isConfigured = false
+  /// When the first configuration came into force; nil before.
+  var configuredAt: Instant?
   /// Whether the machine is going to sleep.
   var isSuspending = false
   /// The tasks that survived the previous daemon, by refresh, until the first configuration.

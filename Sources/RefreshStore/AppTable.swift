@@ -61,7 +61,7 @@ extension AppState: ColumnRecord {
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     var (skippedUntil, strikes, episode) = (skippedUntil, strikes, episode)
     var keptUnit = keptUnit
-    var (streak, skipsAll) = (streak, skipsAll)
+    var (streak, skipsAll, wasAttached) = (streak, skipsAll, wasAttached)
     try column("foreground_interval", &overrides.foregroundInterval)
     try column("background_interval", &overrides.backgroundInterval)
     try column("fresh_until_us", &freshUntil)
@@ -73,11 +73,12 @@ extension AppState: ColumnRecord {
     try column("kept_unit", &keptUnit)
     try column.optional(&streak, blank: FailureStreak(count: 0))
     try column("skips_all", &skipsAll)
+    try column("was_attached", &wasAttached)
     guard column.isReading else { return }
     self.keptUnit = keptUnit
     (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     (self.skippedUntil, self.strikes, self.episode) = (skippedUntil, strikes, episode)
-    (self.streak, self.skipsAll) = (streak, skipsAll)
+    (self.streak, self.skipsAll, self.wasAttached) = (streak, skipsAll, wasAttached)
   }
 }
 

@@ -283,5 +283,9 @@ enum Schema {
     """,
     "ALTER TABLE validator ADD COLUMN final_url TEXT;  -- the URL that sent the content; null for earlier releases\n",
     "ALTER TABLE transfer ADD COLUMN flatpak TEXT;  -- the Flatpak that asked, to whose files the transfer is bound\n",
+    """
+    ALTER TABLE app ADD COLUMN was_attached INTEGER NOT NULL DEFAULT 0;  -- a process served its refreshes to the end
+
+    """,
   ]
 }

@@ -86,6 +86,28 @@ def test_the_command_runs_before_and_after(daemon):
     assert events.lines_so_far() == ["1-1", "1-3"]
 
 
+def test_after_a_restart_the_command_waits_for_a_process_that_was_attached(daemon):
+    ran = daemon.pipe("ran")
+    daemon.app(f"echo ran > {ran}")
+    daemon.start()
+    app = Attached(daemon)
+    for _ in range(10):
+        daemon.restart()
+        stream = daemon.run()
+        app = Attached(daemon)
+        app.perform("no_data")
+        assert finished(stream)["outcome"] == "no_data"
+    assert ran.lines_so_far() == []
+    daemon.restart()
+    stream = daemon.run()
+    (hold,) = daemon.call("Manager.Why", app=TODO)["why"]["holds"]
+    assert hold["name"] == "app" and "attached before" in hold["remedy"]
+    assert finished(stream)["outcome"] == "new_data"
+    # The process has left for good.
+    daemon.restart()
+    assert daemon.refresh()["duration_us"] < 2_000_000 and ran.lines(2) == ["ran", "ran"]
+
+
 def test_a_refresh_that_runs_goes_on_when_the_app_attaches(daemon):
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(f"echo up > {events}; read _ < {go}; exit 100")

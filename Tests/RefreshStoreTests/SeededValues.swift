@@ -40,6 +40,7 @@ struct SeededValues: RandomNumberGenerator {
     state.streak = maybe { FailureStreak(count: .random(in: 1...(.max), using: &$0)) }
     state.streak?.isReported = .random(using: &self)
     state.skipsAll = .random(using: &self)
+    state.wasAttached = .random(using: &self)
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }

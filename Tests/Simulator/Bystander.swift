@@ -94,8 +94,9 @@ public struct Bystander: Sendable {
     /// The changes in its watched folder, and until when they count as its refresh's own work.
     var change: Change?
     var writesUntil: Instant?
-    /// Whether an attached process performs its refreshes.
+    /// Whether an attached process performs its refreshes, and whether one did so to the end of the last daemon.
     var isAttached = false
+    var wasAttached = false
     /// Whether the user has ended the app and it has not been started since.
     var isTerminated = false
     /// The unanswered questions about its own conditions, and the last answer to each.
@@ -112,6 +113,7 @@ public struct Bystander: Sendable {
 
   var apps: [AppID: App] = [:]
   var limits = Limits()
+  var startedAt: Instant?
   var isStopping = false
   var isSuspending = false
   /// The refreshes of the previous daemon, and their survivors.
@@ -172,8 +174,7 @@ public struct Bystander: Sendable {
     apps = saved.mapValues(\.atRest)
     pause = savedPause
     conditions = Conditions()
-    resumedAt = nil
-    isStopping = false
+    (resumedAt, startedAt, isStopping) = (nil, nil, false)
   }
 
   /// Handles a wall clock that was set while no daemon ran: nobody knows which future times were set since the boot.
@@ -224,6 +225,7 @@ public struct Bystander: Sendable {
       apps[app]?.run = Run(new, policy, at: now)
       apps[app]?.run?.hasBegun = !awaitsBegin
       apps[app]?.lastStart = now
+      apps[app]?.wasAttached = new.isAttached
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
       // A refresh that reported a session does not serve the other requests.

@@ -4,7 +4,9 @@ import RefreshEngine
 extension Bystander {
   mutating func hear(_ event: Event, at now: Instant) {
     switch event {
-    case .configured(let limits, let policies): configure(limits, policies, at: now)
+    case .configured(let limits, let policies):
+      startedAt = startedAt ?? now
+      configure(limits, policies, at: now)
     case .signalled(let id, let signal): hear(signal, of: id)
     case .leased(let lease, let id, let signal):
       guard apps[id]?.policy != nil else { return }
@@ -65,8 +67,12 @@ extension Bystander {
       apps[id]?.refusedUntil = nil
       apps[id]?.noteOwnWrites(at: now)
     case .changed(let id, _): apps[id]?.hear(event, of: id, at: now)
-    case .attached(let id): apps[id]?.isAttached = true
-    case .detached(let id): apps[id]?.isAttached = false
+    case .attached(let id):
+      apps[id]?.isAttached = true
+      apps[id]?.wasAttached = true
+    case .detached(let id):
+      apps[id]?.isAttached = false
+      if !isStopping { apps[id]?.wasAttached = false }
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .zoneChanged(let zone): self.zone = zone
     case .clockStepped(let offset): step(to: offset, at: now)

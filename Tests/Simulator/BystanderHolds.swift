@@ -78,6 +78,9 @@ extension Bystander {
     if isStopping { return "the daemon stops" }
     if isSuspending { return "the machine goes to sleep" }
     if policy.tasks.isEmpty && !app.isAttached { return "it has no task and no process is attached" }
+    if app.wasAttached && !app.isAttached, let startedAt, now < startedAt + .seconds(2) {
+      return "its process may attach again"
+    }
     if pause != nil, !isManual { return "all apps are paused" }
     if byTime {
       if let settlingUntil, now < settlingUntil { return "the machine settles" }

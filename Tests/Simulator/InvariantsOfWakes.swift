@@ -132,8 +132,9 @@ extension Hold {
       .paused(.until(let until)):
       until
     case .constraint(_, let relaxedAt): relaxedAt
+    case .noPerformer(let until): until
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .paused, .never, .powerSaver: nil
-    case .concurrency, .stopping, .suspending, .noPerformer: nil
+    case .concurrency, .stopping, .suspending: nil
     }
   }
 }

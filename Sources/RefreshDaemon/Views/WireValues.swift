@@ -75,6 +75,8 @@ extension Hold {
       case .wakeLimit: "the next free wake: ended transfers may wake an app 20 times at once, and 30 times an hour"
       case .unsteady: "the end of what held it must last for a while first"
       case .suspending: "the machine is going to sleep; it goes on when it wakes up"
+      case .noPerformer(.some):
+        "its process, which was attached before refreshd's start; soon its command runs without it"
       case .noPerformer: "a process of the app that attaches; or write a [[task]] in its file, then refreshctl reload"
       case .concurrency: "a place among the refreshes that run; max_concurrent and max_concurrent_per_user bound them"
       case .stopping: "refreshd goes on after its next start"
@@ -90,6 +92,7 @@ extension Hold {
       .wakeLimit(let until):
       until
     case .constraint(_, let relaxedAt): relaxedAt
+    case .noPerformer(let until): until
     default: nil
     }
   }

@@ -14,6 +14,7 @@ public struct AppState: Hashable, Sendable {
     var keptUnit: String?
     var streak: FailureStreak?
     var skipsAll = false
+    var wasAttached = false
   }
 
   // The flags come last, so that the flags of ``App`` fit into the padding behind them.
@@ -101,6 +102,11 @@ public struct AppState: Hashable, Sendable {
   public var skipsAll: Bool {
     get { rare.skipsAll }
     set { rare.skipsAll = newValue }
+  }
+  /// Whether a process of the app served its refreshes when the daemon ended.
+  public var wasAttached: Bool {
+    get { rare.wasAttached }
+    set { rare.wasAttached = newValue }
   }
   /// A refresh that was asked for at a later time.
   public var oneShot: OneShot? {

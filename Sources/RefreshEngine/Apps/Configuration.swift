@@ -1,6 +1,9 @@
 // A configuration in force: the apps that exist, their policies, and the work that a start of the daemon leaves.
 
 extension Engine {
+  /// Whether a configuration is in force.
+  var isConfigured: Bool { configuredAt != nil }
+
   /// Puts a configuration in force: all apps at once.
   mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
     let limitsBefore = self.limits
@@ -12,7 +15,7 @@ extension Engine {
       if policies[id] == nil { retire(id, &turn) }
     }
     survivors = [:]
-    isConfigured = true
+    configuredAt = configuredAt ?? turn.now
     if apps.add(policies.keys) { forgetIndexes() }
     var shared: Set<Boxed<Policy>> = []
     for (id, policy) in policies {

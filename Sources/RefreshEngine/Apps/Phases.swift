@@ -47,6 +47,11 @@ extension Engine {
   mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
     guard apps[id] != nil else { return }
     apps[id]?.isAttached = isAttached
+    // At its end the daemon closes the connection itself.
+    if apps[id]?.state.wasAttached != isAttached, isAttached || !isStopping {
+      apps[id]?.state.wasAttached = isAttached
+      turn.decision.changed.insert(id)
+    }
     touch(id, &turn)
   }
 

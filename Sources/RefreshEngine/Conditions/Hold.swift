@@ -26,8 +26,9 @@ public enum Hold: Hashable, Sendable {
   case wakeLimit(until: Instant)
   /// The machine is going to sleep; the resume lifts it.
   case suspending
-  /// The app has neither a command nor an attached process; a process that attaches lifts it.
-  case noPerformer
+  /// The app has neither a command nor an attached process, or its command waits until this instant, boot clock, for the
+  /// process that was attached before the daemon's start; a process that attaches lifts it.
+  case noPerformer(until: Instant?)
   /// As many refreshes run as the limits allow.
   case concurrency
   /// The daemon is stopping; its next start lifts it.

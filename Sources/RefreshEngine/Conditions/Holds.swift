@@ -31,9 +31,21 @@ extension Engine {
       let saves = limits.powerSaver == .stop && conditions.powerSaver.value == true
       if saves && app.phase == .background { holds.append(.powerSaver) }
     }
-    if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.noPerformer) }
+    if let hold = holdByPerformer(app, at: now) { holds.append(hold) }
     // Transferred files are already on the disk: the report needs no condition.
     return app.needsNothing(for: trigger) ? holds : withQuestionsLast(holds + unmet(app, at: now), of: app)
+  }
+
+  /// How long the command of an app waits after the daemon's start for a process that was attached before.
+  static let reattaching = Duration.seconds(2)
+
+  private func holdByPerformer(_ app: App, at now: Instant) -> Hold? {
+    guard !app.isAttached else { return nil }
+    if app.policy?.tasks.isEmpty == true { return .noPerformer(until: nil) }
+    guard app.state.wasAttached, let until = configuredAt.map({ $0 + Self.reattaching }), until > now else {
+      return nil
+    }
+    return .noPerformer(until: until)
   }
 
   /// When time alone lifts the first hold, or makes a refresh due that the holds do not keep, boot clock; nil for never.

@@ -38,6 +38,7 @@ extension Engine {
     }
     if let push { countAttempt(push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
+    if !isAttached { apps[id]?.state.wasAttached = false }
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now

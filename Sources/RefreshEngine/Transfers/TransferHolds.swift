@@ -64,6 +64,7 @@ extension Hold {
       .paused(.until(let until)):
       until
     case .constraint(_, let relaxedAt): relaxedAt
+    case .noPerformer(let until): until
     default: nil
     }
   }

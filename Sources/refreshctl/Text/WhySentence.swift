@@ -165,6 +165,7 @@ extension Screen {
     case "wake-limit": "a free wake: its ended transfers have woken it as often as they may\(until)"
     case "settling": "the machine to settle after its start or its sleep\(until)"
     case "suspending": "the machine to sleep and wake up"
+    case "app" where hold.untilMicroseconds != nil: "its process, which was attached before refreshd started\(until)"
     case "app":
       "the app: \(why.late.map { "\(text($0)), and" } ?? "no process of it is attached, and") its file has no task"
     case "concurrency": "a free slot: too many refreshes run"
