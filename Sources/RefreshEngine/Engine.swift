@@ -128,6 +128,7 @@ public struct Engine: Sendable {
       queue.set(index, to: nil)
       turn.touched.insert(index)
       if case .ready(let trigger) = verdict(on: index, at: now) { decideStart(apps.id(at: index), trigger, &turn) }
+      apps[index].keepAnswers(false, at: now)
     }
     for index in turn.touched.inOrder { refile(index, &turn) }
     if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }

@@ -222,19 +222,21 @@ import Testing
         """)
   }
 
-  @Test func `An answer counts for a minute, while no slot is free`() throws {
+  @Test func `A yes counts on while nothing but a slot is missing, and for that start only`() throws {
     try expect(
       """
       0s      limits places=1
       0s      configure long background=1h takes=90s deadline=3min
-      1s      configure long background=1h takes=90s deadline=3min; todo background=1h when=vpn says=yes
+      1s      configure long background=1h takes=90s deadline=3min; todo background=1h when=vpn says=yes takes=5s
+      92s     run todo
       5min    end
       """,
       gives: """
         0s start 1-1 long (interval)
         1s ask 1-2 todo when
-        1min30s ask 1-3 todo when
-        1min30s start 1-4 todo (interval)
+        1min30s start 1-3 todo (interval)
+        1min35s ask 1-4 todo when
+        1min35s start 1-5 todo (manual)
         """, only: ["ask", "start"])
   }
 

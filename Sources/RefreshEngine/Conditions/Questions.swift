@@ -2,7 +2,7 @@
 
 /// A condition of an app's own that a command answers, and its last answer.
 struct ConditionQuestion: Hashable, Sendable {
-  /// How long a yes counts: a start follows it at once, unless no slot is free.
+  /// How long a yes counts at least; it counts on while nothing but a slot is missing.
   static let validity = Duration.minutes(1)
   /// The least time between two questions, so that a network that comes and goes asks no more often.
   static let leastDistance = Duration.seconds(10)
@@ -19,11 +19,18 @@ struct ConditionQuestion: Hashable, Sendable {
   private(set) var asked: RefreshID?
   /// Whether a guard's yes is in doubt after a change; the unit stays as it is until the next answer.
   private var isDoubtful = false
+  /// Whether a yes counts on, because the app has waited for nothing but a slot since.
+  private var isKept = false
 
   /// Whether the last answer is a yes that still counts.
   func isMet(at now: Instant, for validity: Duration) -> Bool {
     guard let answer, answer.isMet, let answeredAt else { return false }
-    return now < answeredAt + validity
+    return isKept || now < answeredAt + validity
+  }
+
+  /// Lets a yes that counts do so while the app waits for nothing but a slot.
+  mutating func keep(_ waitsForSlot: Bool, at now: Instant) {
+    isKept = waitsForSlot && isMet(at: now, for: Self.validity)
   }
 
   /// Whether no answer has come, or the last answer is in doubt.
@@ -45,7 +52,7 @@ struct ConditionQuestion: Hashable, Sendable {
 
   /// Notes an answer; each no in a row doubles the wait for the next question.
   mutating func noteAnswer(_ state: FactState, at now: Instant) {
-    (answer, answeredAt, asked, isDoubtful) = (state, now, nil, false)
+    (answer, answeredAt, asked, isDoubtful, isKept) = (state, now, nil, false, false)
     unmet = state.isMet ? 0 : BackOff.questions.counting(unmet)
     nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
   }
@@ -161,6 +168,11 @@ extension Engine {
 }
 
 extension App {
+  /// Lets each yes count on while the app waits for nothing but a slot.
+  mutating func keepAnswers(_ waitsForSlot: Bool, at now: Instant) {
+    for constraint in questions.keys { questions[constraint]?.keep(waitsForSlot, at: now) }
+  }
+
   /// Asks again soon the commands that said no.
   mutating func hastenQuestions(at now: Instant) {
     let isGuard = policy?.guarded != nil
@@ -170,7 +182,7 @@ extension App {
 
 extension Hold {
   /// The constraint of the hold, if a command answers it.
-  fileprivate var question: Constraint? {
+  var question: Constraint? {
     if case .constraint(let constraint, _) = self, constraint.source == .asked { constraint } else { nil }
   }
 }

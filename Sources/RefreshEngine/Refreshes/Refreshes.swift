@@ -18,9 +18,10 @@ extension Engine {
       refreshing.stage == .started
     else { return }
     touch(id, &turn)
-    let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now)
+    // A yes counted when the start was decided.
+    let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now).filter { $0.question == nil }
     guard holds.isEmpty else {
-      let lost = Constraint.allCases.filter { !isMet($0, by: app, at: turn.now) }
+      let lost = Constraint.allCases.filter { $0.source != .asked && !isMet($0, by: app, at: turn.now) }
       return stop(id, .constraintLost, because: text(lacking: lost, by: app), &turn)
     }
     let saved = refreshing.started

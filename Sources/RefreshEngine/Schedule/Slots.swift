@@ -43,5 +43,6 @@ extension Engine {
     case .notDue, .held, .clear, .refreshing: break
     }
     queue.set(index, to: entry)
+    apps[index].keepAnswers(entry != nil, at: now)
   }
 }
