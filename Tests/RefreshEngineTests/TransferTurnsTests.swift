@@ -26,6 +26,38 @@ import Testing
         """)
   }
 
+  @Test func `No user has the last slot, and a slow one gives way to a user without any after a minute`() throws {
+    let app = "foreground=never background=never"
+    let steady = [3, 28, 53].map { second in
+      [1, 2, 3, 5].map { "\(second)s moved \($0) \(second * 10_000)" }.joined(separator: "\n")
+    }
+    try expect(
+      """
+      0s  limits transfers=3 per-host=3
+      0s  configure todo \(app) owner=1 ; mail \(app) owner=2 ; news \(app) owner=3
+      1s  enqueue 1 todo network=none
+      1s  enqueue 2 todo network=none
+      1s  enqueue 3 todo network=none
+      1s  enqueue 4 todo network=none
+      2s  enqueue 5 mail network=none
+      2s  enqueue 6 mail network=none
+      \(steady[0])
+      \(steady[1])
+      29s enqueue 7 news network=none
+      \(steady[2])
+      62s report 3 stopped
+      63s end
+      """,
+      gives: """
+        1s    transfer 1 todo
+        1s    transfer 2 todo
+        1s    transfer 3 todo
+        2s    transfer 5 mail
+        1min1s stop-transfer 3 todo (user)
+        1min2s transfer 7 news
+        """)
+  }
+
   @Test func `A second app gives its user no second turn`() throws {
     let mine = "foreground=never background=never owner=1000", yours = "foreground=never background=never owner=1001"
     try expect(
@@ -74,7 +106,7 @@ import Testing
     try expect(
       """
       0s  limits transfers=1
-      0s  configure todo foreground=never background=never owner=1000 ; mail foreground=never background=never owner=1001
+      0s  configure todo foreground=never background=never owner=1000 ; mail foreground=never background=never owner=1000
       1s  enqueue 1 todo network=none
       10min transfer 1
       11min enqueue 2 mail network=none
@@ -116,44 +148,34 @@ import Testing
         """)
   }
 
-  @Test func `A user with more slots gives one up after five minutes, the one that began last`() throws {
+  @Test func `A user with more slots gives some up after five minutes, those that began last`() throws {
+    let moves = stride(from: 3, to: 300, by: 28).map { second in
+      (1...5).map { "\(second)s moved \($0) \(second * 10_000)" }.joined(separator: "\n")
+    }
     try expect(
       """
-      0s  limits transfers=2
+      0s  limits transfers=4
       0s  configure todo foreground=never background=never owner=1000 ; mail foreground=never background=never owner=1001
       1s  enqueue 1 todo network=none
       1s  enqueue 2 todo network=none
-      2s  enqueue 3 mail network=none
-      3s  moved 1 0
-      3s  moved 2 0
-      30s moved 1 99999
-      30s moved 2 99999
-      59s moved 1 199999
-      59s moved 2 199999
-      88s moved 1 299999
-      88s moved 2 299999
-      117s moved 1 399999
-      117s moved 2 399999
-      146s moved 1 499999
-      146s moved 2 499999
-      175s moved 1 599999
-      175s moved 2 599999
-      204s moved 1 699999
-      204s moved 2 699999
-      233s moved 1 799999
-      233s moved 2 799999
-      262s moved 1 899999
-      262s moved 2 899999
-      291s moved 1 999999
-      291s moved 2 999999
-      302s report 2 stopped
-      303s end
+      1s  enqueue 3 todo network=none
+      1s  enqueue 4 todo network=none
+      2s  enqueue 5 mail network=none
+      2s  enqueue 6 mail network=none
+      \(moves.joined(separator: "\n"))
+      302s report 4 stopped
+      303s report 3 stopped
+      304s end
       """,
       gives: """
         1s  transfer 1 todo
         1s  transfer 2 todo
-        5min1s stop-transfer 2 todo (user)
-        5min2s transfer 3 mail
+        1s  transfer 3 todo
+        1s  transfer 4 todo
+        2s  transfer 5 mail
+        5min1s stop-transfer 4 todo (user)
+        5min2s stop-transfer 3 todo (user)
+        5min3s transfer 6 mail
         """)
   }
 

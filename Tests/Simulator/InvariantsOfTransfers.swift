@@ -28,10 +28,13 @@ struct TransfersWait: Invariant {
         if let hold = world.book.hold(on: state.policy, at: world.instant, isNew: true) {
           return "\(id) starts although \(hold)"
         }
-        let limits = world.book.limits.transfers
-        if given.count > limits.maxConcurrent { return "\(given.count) transfers run" }
+        let (limits, apps) = (world.book.limits.transfers, world.book.apps)
+        let owner = apps[state.policy.app]?.policy?.owner
+        // The first of a user may be one more.
+        let more = given.values.count { apps[$0.app]?.policy?.owner == owner } == 1 ? 1 : 0
+        if given.count > limits.maxConcurrent + more { return "\(given.count) transfers run" }
         let beside = given.values.count { $0.host == state.policy.host }
-        if beside > limits.maxPerHost { return "\(beside) transfers run with one server" }
+        if beside > limits.maxPerHost + more { return "\(beside) transfers run with one server" }
       }
       for (id, policy) in given where engine.transferState(of: id)?.stage == .transferring {
         if let hold = world.book.hold(on: policy, at: world.instant, isNew: false) {

@@ -14,8 +14,9 @@ extension Engine {
       let holds = lastingHolds(on: state.policy.app, network: state.policy.network, at: now)
       if !holds.isEmpty { return .held(holds) }
       if from > now { return .notDue(until: from) }
-      var slots = TransferSlots(given: transfers, limits: limits.transfers)
-      return slots.claim(with: state.policy.server) ? .ready : .held([.concurrency])
+      let (slots, user) = (TransferSlots(given: transfers, limits: limits.transfers), owner(of: state.policy.app))
+      let isFirst = !transfers.givenOfApp.keys.contains { owner(of: $0) == user }
+      return slots.has(state.policy.server, isFirst: isFirst) ? .ready : .held([.concurrency])
     }
   }
 

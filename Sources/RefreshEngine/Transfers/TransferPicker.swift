@@ -29,14 +29,14 @@ struct TransferPicker {
     mayRun: (TransferQueue.LaneKey) -> Bool
   ) {
     slots = TransferSlots(given: queue, limits: limits)
-    guard slots.hasAny, !queue.lanes.isEmpty else { return }
+    guard slots.mayHaveAny, !queue.lanes.isEmpty else { return }
     let given = queue.givenOfUser(owner)
     var (users, apps): ([UInt32: Int], [AppID: Int]) = ([:], [:])
     for (key, servers) in queue.lanes where mayRun(key) {
       let (user, app) = (users.index(of: owner(key.app)), apps.index(of: key.app))
       if user == ofUser.count { ofUser.append(given[owner(key.app)] ?? 0) }
       if app == ofApp.count { ofApp.append(queue.givenOfApp[key.app] ?? 0) }
-      for (server, entries) in servers where slots.has(server) {
+      for (server, entries) in servers where slots.has(server, isFirst: ofUser[user] == 0) {
         lanes.append(Lane(server: server, user: user, app: app, entries: entries[...]))
       }
     }
@@ -44,15 +44,12 @@ struct TransferPicker {
 
   /// Removes and returns the next transfer; nil without a transfer or a slot.
   mutating func next() -> TransferID? {
-    guard slots.hasAny, let index = lanes.indices.min(by: isBefore), let first = lanes[index].entries.popFirst() else {
-      return nil
-    }
+    guard let index = lanes.indices.min(by: isBefore), let first = lanes[index].entries.popFirst() else { return nil }
     let lane = lanes[index]
-    guard slots.claim(with: lane.server) else { return nil }
+    slots.claim(with: lane.server)
     ofUser[lane.user] += 1
     ofApp[lane.app] += 1
-    if lane.entries.isEmpty { lanes.remove(at: index) }
-    if !slots.has(lane.server) { lanes.removeAll { $0.server == lane.server } }
+    lanes.removeAll { $0.entries.isEmpty || !slots.has($0.server, isFirst: ofUser[$0.user] == 0) }
     return first.id
   }
 
@@ -66,6 +63,8 @@ struct TransferPicker {
 }
 
 /// The free slots of transfers: a bound for all, and a bound for each server.
+///
+/// The first transfer of a user may have one slot more, in all and with its server, so that no user has the last.
 struct TransferSlots {
   private var count: Int
   private var ofHost: [String: Int]
@@ -76,24 +75,27 @@ struct TransferSlots {
     self.limits = limits
   }
 
-  /// Whether one more transfer may run, with any server.
-  var hasAny: Bool { count < limits.maxConcurrent }
+  /// Whether one more transfer may run, if it is the first of its user.
+  var mayHaveAny: Bool { count <= limits.maxConcurrent }
 
   /// Whether one more transfer with a server may run.
-  func has(_ server: String) -> Bool { hasAny && ofHost[server, default: 0] < limits.maxPerHost }
-
-  /// Claims a slot; false if none is free.
-  mutating func claim(with server: String) -> Bool {
-    guard has(server) else { return false }
-    count += 1
-    ofHost[server, default: 0] += 1
-    return true
+  ///
+  /// - Parameter isFirst: whether its user has no other transfer on the way.
+  func has(_ server: String, isFirst: Bool) -> Bool {
+    let more = isFirst ? 1 : 0
+    return count < limits.maxConcurrent + more && ofHost[server, default: 0] < limits.maxPerHost + more
   }
 
-  /// Frees a slot.
+  /// Claims a slot.
+  mutating func claim(with server: String) {
+    count += 1
+    ofHost[server, default: 0] += 1
+  }
+
+  /// Frees a slot, and with it the one that is more than the bound.
   mutating func giveBack(with server: String) {
-    count -= 1
-    ofHost[server, default: 0] -= 1
+    count = min(count, limits.maxConcurrent) - 1
+    ofHost[server] = min(ofHost[server, default: 0], limits.maxPerHost) - 1
   }
 }
 

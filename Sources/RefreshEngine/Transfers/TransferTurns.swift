@@ -7,6 +7,8 @@ struct TransferPace: Sendable {
   static let patience = Duration.seconds(30)
   /// How long a transfer may run while a user with fewer slots waits.
   static let turn = Duration.minutes(5)
+  /// How long a transfer may run while a user without a slot waits.
+  static let turnBesideNone = Duration.minutes(1)
   /// How long a transfer that gave way leaves its slot to others.
   static let rest = Duration.minutes(1)
 
@@ -42,7 +44,9 @@ extension Engine {
         let fewest = fewestOfWaiting(for: state.policy.server, given, at: turn.now)
       else { continue }
       var at = pace.gotOnAt + TransferPace.patience
-      if given[owner(of: state.policy.app)] ?? 0 >= fewest + 2 { at = min(at, pace.began + TransferPace.turn) }
+      if given[owner(of: state.policy.app)] ?? 0 >= fewest + 2 {
+        at = min(at, pace.began + (fewest == 0 ? TransferPace.turnBesideNone : TransferPace.turn))
+      }
       due.append((at, id))
     }
     // The newest of the due transfers, so that older transfers finish.
@@ -56,11 +60,13 @@ extension Engine {
   private func fewestOfWaiting(for server: String, _ given: [UInt32: Int], at now: Instant) -> Int? {
     var slots = TransferSlots(given: transfers, limits: limits.transfers)
     slots.giveBack(with: server)
-    let waiting = transfers.lanes.lazy.filter { key, servers in
-      self.lastingHolds(on: key.app, network: key.network, at: now).isEmpty
-        && servers.keys.contains { slots.has($0) }
-    }
-    return waiting.map { given[self.owner(of: $0.key.app)] ?? 0 }.min()
+    return transfers.lanes.compactMap { key, servers in
+      let mine = given[owner(of: key.app)] ?? 0
+      let waits =
+        servers.keys.contains { slots.has($0, isFirst: mine == 0) }
+        && lastingHolds(on: key.app, network: key.network, at: now).isEmpty
+      return waits ? mine : nil
+    }.min()
   }
 
   /// The owner of an app; root if it is not configured.
