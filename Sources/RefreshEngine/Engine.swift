@@ -46,8 +46,7 @@ public struct Engine: Sendable {
   var stuck: Set<RefreshID> = []
   /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
   let awaitsBegin: Bool
-  /// How many running refreshes hold a slot, for each user with any.
-  var runningOfUser: [UInt32: Int] = [:]
+  var slots = Slots()
   /// The apps to judge anew when a condition or a pause changes: held apps, guards, and apps with pushes below `high`.
   var held = AppFlags()
   /// The apps that the user has opened since their learners were saved.
@@ -124,12 +123,7 @@ public struct Engine: Sendable {
     apply(event, &turn)
     runTransfers(&turn)
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
-    while hasSlot, !queue.isEmpty, let index = queue.first(where: hasSlot(of:)) {
-      queue.set(index, to: nil)
-      turn.touched.insert(index)
-      if case .ready(let trigger) = verdict(on: index, at: now) { decideStart(apps.id(at: index), trigger, &turn) }
-      apps[index].keepAnswers(false, at: now)
-    }
+    startQueued(&turn)
     for index in turn.touched.inOrder { refile(index, &turn) }
     if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }
     noteNextWake()
@@ -158,7 +152,7 @@ public struct Engine: Sendable {
     guard due.earliest <= now else { return app.verdict(waitingFor: due, at: now) }
     let holds = holds(on: app, id, for: due.trigger, at: now)
     guard holds.isEmpty else { return .held(holds) }
-    return hasSlot && hasSlot(of: app.policy?.owner ?? 0) ? .ready(due.trigger) : .held([.concurrency])
+    return hasSlot(of: app.policy?.owner ?? 0) ? .ready(due.trigger) : .held([.concurrency])
   }
 
   /// Marks an app whose verdict may have changed.
@@ -197,7 +191,7 @@ public struct Engine: Sendable {
     var window: Window?
     switch verdict {
     case .refreshing:
-      window = apps[index].refreshing?.wake.map { Window(earliest: $0, latest: $0) }
+      window = apps[index].refreshing?.nextChange.map { Window(earliest: $0, latest: $0) }
     case .ready, .notDue:
       window = due(index, at: turn.now).map { Window(earliest: $0.earliest, latest: $0.latest) }
     case .held(let holds):

@@ -6,8 +6,9 @@ public struct Limits: Hashable, Sendable {
   public var backgroundFloor: Duration
   /// The longest deadline that an app may ask for; 10 min by default.
   public var deadlineCap: Duration
-  /// How many refreshes may run at once; nil, the default, for no bound.
+  /// How many refreshes may run at once, and one more of a user without any; nil, the default, for no bound.
   ///
+  /// A refresh that has run for over a minute counts against its own user only, up to four times this bound in all.
   /// The daemon sets it to the number of processors unless the file says otherwise.
   public var maxConcurrent: Int?
   /// How many refreshes of one user's apps may run at once; nil, the default, for no bound but ``maxConcurrent``.

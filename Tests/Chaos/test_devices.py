@@ -111,7 +111,7 @@ def mount(stand):
 
 
 def test_a_task_that_no_signal_ends(stand, mount):
-    """It has the only slot, which is free 10 s after SIGKILL."""
+    """It has the only slot that its user may have, which is free 10 s after SIGKILL."""
     stand.daemon.configure(HURRY + "max_concurrent = 1\n")
     stand.start(f"exec cat {mount.path}/file", deadline="1s", grace="0s")
     with as_user(CULPRIT):

@@ -7,9 +7,9 @@ import pytest
 from daemon import HURRY, MAIL, TODO, finished
 
 NOTES = "org.example.notes"
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
 def test_a_user_without_a_free_slot_holds_up_nobody_else(daemon):
     events = daemon.pipe("events")
     # Each task has its own pipe: from a shared pipe, a task could read a later task's line.
@@ -31,3 +31,21 @@ def test_a_user_without_a_free_slot_holds_up_nobody_else(daemon):
     assert events.line() == NOTES
     go[NOTES].let_go()
     assert finished(waiting)["outcome"] == "no_data"
+
+
+def test_no_user_has_the_last_slot(daemon):
+    events, go = daemon.pipe("events"), daemon.pipe("go")
+    daemon.configure(HURRY + "max_concurrent = 1\n")
+    for id in (TODO, NOTES):
+        daemon.app(f"echo {id} > {events}; read _ < {go}; exit 100", id=id, owner="root", directory="/")
+    daemon.app("exit 100", id=MAIL, owner="nobody", directory="/")
+    daemon.start()
+    hanging = daemon.run(TODO)
+    assert events.line() == TODO
+    waiting = daemon.run(NOTES)
+    assert finished(daemon.run(MAIL))["outcome"] == "no_data"
+    assert [hold["name"] for hold in daemon.show(NOTES)["holds"]] == ["concurrency"]
+    for stream, next in [(hanging, NOTES), (waiting, None)]:
+        go.let_go()
+        assert finished(stream)["outcome"] == "no_data"
+        assert next is None or events.line() == next

@@ -99,9 +99,10 @@ public struct Bystander: Sendable {
     var wasAttached = false
     /// Whether the user has ended the app and it has not been started since.
     var isTerminated = false
-    /// The unanswered questions about its own conditions, and the last answer to each.
+    /// The unanswered questions about its own conditions, the last answer to each, and whether a yes counts on.
     var questions: [Constraint: RefreshID] = [:]
     var answers: [Constraint: (isMet: Bool, at: Instant)] = [:]
+    var keepsAnswers = false
 
     /// The app without the facts about its refresh.
     var atRest: App {
@@ -240,6 +241,7 @@ public struct Bystander: Sendable {
       if let oneShot = apps[app]?.oneShot, oneShot.earliest <= now { apps[app]?.oneShot = nil }
       if !awaitsBegin { noteBegin(policy) }
     }
+    keepAnswers(at: now)
   }
 
   /// Notes that a start is performed: the whole deadline begins now.

@@ -34,9 +34,11 @@ extension Bystander {
     func passing(_ apps: [AppID: App]) -> [AppID: App] {
       Dictionary(
         uniqueKeysWithValues: apps.map { id, app in
-          var app = app
-          app.move(pass) { passAhead($0, of: id) }
-          return (id, app)
+          var moved = app
+          moved.move(pass) { passAhead($0, of: id) }
+          // What runs since the very moment of the restoration started in this boot.
+          if let run = app.run, run.startedAt >= restoredAt { moved.lastStart = app.lastStart }
+          return (id, moved)
         })
     }
   }

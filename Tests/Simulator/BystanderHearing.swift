@@ -48,6 +48,7 @@ extension Bystander {
       guard apps[id]?.questions[constraint] == question else { return }
       apps[id]?.questions[constraint] = nil
       apps[id]?.answers[constraint] = (state.isMet, now)
+      apps[id]?.keepsAnswers = false
     case .withdrawn(let id, let question, let constraint):
       guard apps[id]?.questions[constraint] == question else { return }
       apps[id]?.questions[constraint] = nil
@@ -215,7 +216,7 @@ extension Bystander {
     var hint: Duration?
     if app.run?.id == record.id {
       hint = record.outcome.isFresh ? nil : app.run?.retryAfter
-      app.run = nil
+      (app.run, app.keepsAnswers) = (nil, false)
       if app.isAttached { app.noteOwnWrites(at: now) }
     }
     // The server's reply is unknown after a crash of the daemon.

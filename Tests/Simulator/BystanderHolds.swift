@@ -105,11 +105,28 @@ extension Bystander {
   }
 
   /// Whether all places are taken, those of all apps or those of the app's owner.
-  func isFull(for id: AppID) -> Bool {
-    let runs = apps.values.compactMap(\.run).filter(\.holdsSlot)
-    if let most = limits.maxConcurrent, runs.count >= most { return true }
-    guard let most = limits.maxConcurrentPerUser, let owner = apps[id]?.policy?.owner else { return false }
-    return runs.count { $0.owner == owner } >= most
+  func isFull(for id: AppID, at now: Instant) -> Bool {
+    isFull(for: apps[id]?.policy?.owner ?? 0, beside: apps.values.compactMap(\.run), at: now)
+  }
+
+  /// Whether a user may have no refresh beside these.
+  ///
+  /// A refresh counts against other users for a minute, and a user without any may have one place more.
+  func isFull(for owner: UInt32, beside runs: [Run], at now: Instant) -> Bool {
+    let holders = runs.filter(\.holdsSlot)
+    let own = holders.count { $0.owner == owner }
+    if let most = limits.maxConcurrentPerUser, own >= most { return true }
+    guard let most = limits.maxConcurrent else { return false }
+    let others = holders.count { $0.owner != owner && (!$0.hasBegun || now < $0.agesAt) }
+    return own + others >= most + (own == 0 ? 1 : 0) || holders.count >= 4 * most
+  }
+
+  /// Lets each yes count on for as long as nothing but a place has been missing since it came.
+  mutating func keepAnswers(at now: Instant) {
+    for (id, app) in apps where app.run == nil && !app.answers.isEmpty {
+      let waitsForPlace = isFull(for: id, at: now) && hold(on: id, byTime: false, at: now) == nil
+      apps[id]?.keepsAnswers = waitsForPlace
+    }
   }
 
   /// Whether the clock on the wall shows a time in the quiet hours.
@@ -145,7 +162,7 @@ extension Bystander {
       return "nobody knows \(name) yet"
     }
     for constraint in [Constraint.reachable, .when] where wanted.name(of: constraint) != nil {
-      guard let answer = app.answers[constraint], answer.isMet, now < answer.at + .minutes(1) else {
+      guard let answer = app.answers[constraint], answer.isMet, app.keepsAnswers || now < answer.at + .minutes(1) else {
         return "its command has not said yes within the last minute"
       }
     }

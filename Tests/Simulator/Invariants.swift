@@ -110,7 +110,8 @@ struct AskedDuringRun: Invariant {
     for record in turn.decision.ended {
       guard let before = turn.before[record.app], before.run?.id == record.id, before.isAsked else { continue }
       guard let after = world.book.apps[record.app], !after.isLoggedOut, after.policy != nil else { continue }
-      if world.book.mayHold(record.app, at: world.instant) || world.book.isFull(for: record.app) { continue }
+      let now = world.instant
+      if world.book.mayHold(record.app, at: now) || world.book.isFull(for: record.app, at: now) { continue }
       let next = turn.decision.beginnings.filter { $0.app == record.app }
       if next.count != 1 { return "\(next.count) refreshes follow \(record.id) of \(record.app), which was asked for" }
     }

@@ -19,7 +19,8 @@ struct ChangesSettle: Invariant {
     }
     for (id, app) in book.apps where app.run == nil && app.change?.isSure == true {
       if app.retryFrom != nil || app.mayRetryAtOnce || app.failures > 0 { continue }
-      guard let due = app.dueByChange(book.limits, at: now), !book.mayHold(id, at: now), !book.isFull(for: id) else {
+      guard let due = app.dueByChange(book.limits, at: now), !book.mayHold(id, at: now), !book.isFull(for: id, at: now)
+      else {
         continue
       }
       if due <= now { return "\(id) has a change since \(due) and is \(brain.verdict(on: id, at: now))" }

@@ -1,13 +1,18 @@
 import RefreshEngine
 
 struct PlacesAreBounded: Invariant {
-  static let promise = "Nothing starts while as many refreshes run as may."
+  static let promise = "Nothing starts while as many refreshes run as may beside a new one of its user."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .handled(let turn) = observation, let most = world.book.limits.maxConcurrent else { return nil }
-    guard !turn.decision.beginnings.isEmpty else { return nil }
-    let count = world.book.apps.values.count { $0.run?.holdsSlot == true }
-    return count > most ? "\(count) refreshes run, and \(most) may" : nil
+    guard case .handled(let turn) = observation else { return nil }
+    for new in turn.decision.beginnings {
+      guard let owner = world.book.apps[new.app]?.run?.owner else { continue }
+      let others = world.book.apps.values.compactMap(\.run).filter { $0.id < new.id }
+      if world.book.isFull(for: owner, beside: others, at: world.instant) {
+        return "\(new.id) of \(new.app) starts beside \(others.count) others"
+      }
+    }
+    return nil
   }
 }
 
@@ -139,7 +144,7 @@ struct OneShotsStartOnce: Invariant {
       guard let oneShot else { return "\(id) of \(app) starts, and nobody asked" }
       if oneShot.earliest > now { return "\(id) of \(app) starts before its time" }
     }
-    for (id, app) in world.book.apps where app.run == nil && !world.book.isFull(for: id) {
+    for (id, app) in world.book.apps where app.run == nil && !world.book.isFull(for: id, at: now) {
       guard let oneShot = app.oneShot, oneShot.earliest <= now, !world.book.mayHold(id, at: now) else { continue }
       return "\(id) is not started although \(oneShot.earliest) has come"
     }

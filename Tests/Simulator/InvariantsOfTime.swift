@@ -44,7 +44,7 @@ struct ForegroundIsExact: Invariant {
     for (id, app) in world.book.apps where app.phase == .foreground && app.run == nil {
       if app.refusedUntil != nil { continue }
       guard !app.countsFromEntry, let due = app.dueByTime(world.book.limits, at: world.instant) else { continue }
-      if world.book.isFull(for: id) || world.book.mayHold(id, at: world.instant) { continue }
+      if world.book.isFull(for: id, at: world.instant) || world.book.mayHold(id, at: world.instant) { continue }
       if due <= world.instant { return "\(id) is due since \(due) and \(brain.verdict(on: id, at: world.instant))" }
       guard let wake = brain.nextWake, wake.latest <= due else { return "nothing wakes the daemon at \(due) for \(id)" }
     }

@@ -39,7 +39,9 @@ struct WakeIsTheMinimum: Invariant {
         }
         windows += ends.min().map { [Window(earliest: $0, latest: $0)] } ?? []
       case .refreshing:
-        if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
+        let run = world.book.apps[id]?.run
+        let steps = [run?.nextStep, run?.countsLess(after: world.instant)].compactMap(\.self)
+        if let step = steps.min() { windows.append(Window(earliest: step, latest: step)) }
       case .ready, .clear: break
       }
       let explanation = brain.explain(id, at: world.instant)
@@ -140,6 +142,12 @@ extension Hold {
 }
 
 extension Bystander.Run {
+  /// When it begins to count against its own user only.
+  var agesAt: Instant { startedAt + .minutes(1) }
+
+  /// The same; nil if it does already.
+  func countsLess(after now: Instant) -> Instant? { hasBegun && holdsSlot && now < agesAt ? agesAt : nil }
+
   /// The time of its next stage; nil if time does not change it.
   var nextStep: Instant? {
     guard hasBegun else { return nil }

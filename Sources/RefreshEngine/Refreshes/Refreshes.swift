@@ -4,6 +4,7 @@ extension Engine {
   /// Takes every overdue step of the app's refresh.
   mutating func advance(_ id: AppID, _ turn: inout Turn) {
     guard var refreshing = apps[id]?.refreshing else { return }
+    ageSlot(&refreshing, at: turn.now)
     while let effect = refreshing.advance(app: id, at: turn.now) {
       turn.decision.effects.append(effect)
     }

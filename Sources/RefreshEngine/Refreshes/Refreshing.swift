@@ -37,6 +37,8 @@ struct Refreshing: Hashable, Sendable {
   /// The user whose slot it takes.
   let owner: UInt32
   private(set) var stage: Stage
+  /// Whether it has run for so long that it counts against its own user only.
+  private(set) var isAged = false
   /// The tasks and their progress.
   private(set) var tasks: TaskChain
   /// The stop before the machine sleeps; nil while it does not go to sleep.
@@ -98,6 +100,19 @@ struct Refreshing: Hashable, Sendable {
     case .warned: min(endsAt, loss?.stopAt ?? endsAt)
     case .ending(_, let sequence): sequence.wake
     }
+  }
+
+  /// When it counts against its own user only, boot clock; nil if it does, or if its start is not performed yet.
+  private var agesAt: Instant? { isAged || isStuck || stage == .started ? nil : started.at + Slots.sharedFor }
+
+  /// When time changes its stage or its slot, boot clock; nil if it does not.
+  var nextChange: Instant? { [wake, agesAt].compactMap(\.self).min() }
+
+  /// Lets it count against its own user only, if it has run for long enough; whether it did not before.
+  mutating func age(at now: Instant) -> Bool {
+    guard let agesAt, agesAt <= now else { return false }
+    isAged = true
+    return true
   }
 
   /// When it is asked to end, unless a constraint is lost.

@@ -8,6 +8,7 @@ extension Engine {
     var refreshing = Refreshing(started, policy: policy, survivors: survivors, at: turn.now)
     let next = refreshing.startNext(at: turn.now)
     occupySlot(refreshing, of: id)
+    ageSlot(&refreshing, at: turn.now)
     apps[id]?.refreshing = refreshing
     turn.decision.effects += next.map { .startTask(started.id, id, task: $0) }
   }

@@ -1,33 +1,88 @@
 // The slots of running refreshes: a bound for all, and a bound for each user.
 
-extension Engine {
-  /// Whether the bound for all allows one more refresh.
-  var hasSlot: Bool { limits.maxConcurrent.map { refreshingCount < $0 } ?? true }
+/// How many refreshes hold a slot, in all and for each user.
+///
+/// A refresh counts against its own user until it ends, and against other users for a minute, so that a user whose
+/// refreshes hang keeps nobody waiting. A user without a refresh may have one more slot, so that no user has the last.
+struct Slots: Sendable {
+  /// For how long a refresh counts against other users.
+  static let sharedFor = Duration.minutes(1)
+  /// How many times `max_concurrent` refreshes may run at once, with those that no longer count against others.
+  static let mostTimes = 4
 
-  /// Whether a user's own bound allows one more refresh.
-  func hasSlot(of user: UInt32) -> Bool {
-    limits.maxConcurrentPerUser.map { runningOfUser[user, default: 0] < $0 } ?? true
+  private struct Count {
+    var all = 0
+    /// The refreshes that also count against other users.
+    var young = 0
   }
+
+  private var total = Count()
+  private var ofUser: [UInt32: Count] = [:]
+
+  /// Whether a user may have one more refresh.
+  func has(_ user: UInt32, _ limits: Limits) -> Bool {
+    let own = ofUser[user] ?? Count()
+    if let most = limits.maxConcurrentPerUser, own.all >= most { return false }
+    guard let most = limits.maxConcurrent else { return true }
+    let counted = own.all + total.young - own.young
+    return counted < (own.all == 0 ? most + 1 : most) && total.all < Self.mostTimes * most
+  }
+
+  /// Adds a refresh that has just started.
+  mutating func occupy(_ user: UInt32) { count(user, all: 1, young: 1) }
+
+  /// Lets a refresh count against its own user only.
+  mutating func age(_ user: UInt32) { count(user, all: 0, young: -1) }
+
+  /// Removes a refresh.
+  mutating func free(_ user: UInt32, isAged: Bool) { count(user, all: -1, young: isAged ? 0 : -1) }
+
+  private mutating func count(_ user: UInt32, all: Int, young: Int) {
+    let own = ofUser[user] ?? Count()
+    total = Count(all: total.all + all, young: total.young + young)
+    ofUser[user] = own.all + all > 0 ? Count(all: own.all + all, young: own.young + young) : nil
+  }
+}
+
+extension Engine {
+  /// Whether a user may have one more refresh.
+  func hasSlot(of user: UInt32) -> Bool { slots.has(user, limits) }
 
   mutating func occupySlot(_ refreshing: Refreshing, of id: AppID) {
     running[refreshing.started.id] = id
-    runningOfUser[refreshing.owner, default: 0] += 1
+    slots.occupy(refreshing.owner)
+  }
+
+  /// Lets a refresh that has run for long count against its own user only.
+  mutating func ageSlot(_ refreshing: inout Refreshing, at now: Instant) {
+    guard refreshing.age(at: now) else { return }
+    slots.age(refreshing.owner)
+    queue.openAll()
   }
 
   mutating func freeSlot(_ refreshing: Refreshing) {
     running[refreshing.started.id] = nil
-    if stuck.remove(refreshing.started.id) == nil { openSlot(of: refreshing.owner) }
+    if stuck.remove(refreshing.started.id) == nil { openSlot(of: refreshing) }
   }
 
   /// Frees the slot of a refresh whose processes no signal ends; its app stays busy until they end.
   mutating func giveUpSlot(_ refreshing: Refreshing) {
-    if stuck.insert(refreshing.started.id).inserted { openSlot(of: refreshing.owner) }
+    if stuck.insert(refreshing.started.id).inserted { openSlot(of: refreshing) }
   }
 
-  private mutating func openSlot(of user: UInt32) {
-    let left = (runningOfUser[user] ?? 1) - 1
-    runningOfUser[user] = left > 0 ? left : nil
-    queue.open(user)
+  private mutating func openSlot(of refreshing: Refreshing) {
+    slots.free(refreshing.owner, isAged: refreshing.isAged)
+    queue.openAll()
+  }
+
+  /// Starts the apps that wait for a slot while there are slots for them.
+  mutating func startQueued(_ turn: inout Turn) {
+    while !queue.isEmpty, let index = queue.first(where: hasSlot(of:)) {
+      queue.set(index, to: nil)
+      turn.touched.insert(index)
+      if case .ready(let trigger) = verdict(on: index, at: turn.now) { decideStart(apps.id(at: index), trigger, &turn) }
+      apps[index].keepAnswers(false, at: turn.now)
+    }
   }
 
   /// Queues an app for the next free slot, unless anything else holds it.

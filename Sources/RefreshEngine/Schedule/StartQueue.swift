@@ -63,12 +63,7 @@ struct StartQueue {
     }
   }
 
-  /// Considers a user's apps again, because the user may have a free slot.
-  mutating func open(_ user: UInt32) {
-    if let head = lanes[user]?.heap.min { heads.insert(head) }
-  }
-
-  /// Considers the apps of all users again.
+  /// Considers the apps of all users again, because a slot may be free for them.
   mutating func openAll() { heads = Heap(lanes.values.compactMap(\.heap.min)) }
 
   private mutating func change(_ user: UInt32, _ change: (inout Lane) -> Void) {

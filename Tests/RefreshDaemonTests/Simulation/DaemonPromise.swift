@@ -3,7 +3,7 @@ enum DaemonPromise: String {
   case daemonOpens = "The daemon opens, reloads and answers."
   case startIsSavedFirst = "No task starts before the start of its refresh is saved, unless the disk refuses."
   case oneRefreshPerApp = "An app has at most one refresh at a time, and each task is started once."
-  case slotsAreBounded = "At most max_concurrent refreshes run at once."
+  case slotsAreBounded = "At most max_concurrent refreshes run at once, and one more of a user without any."
   case startsMeetConstraints = "No refresh starts by time without the network that its app needs."
   case oneOutcome = "Every refresh whose start is saved has exactly one outcome."
   case endIsSavedBeforeRelease = "The launcher keeps a task until its end is saved."
@@ -27,7 +27,8 @@ enum DaemonPromise: String {
   case transferEndIsToldOnce = "An app that has heard of the end of a transfer does not hear of it again."
   case bytesAreCountedOnce = "No byte of a transfer is counted twice."
   case endsAreTold = "The end of a refresh is told once, and rightly, to the commands and the ping of its app's file."
-  case yesComesFirst = "No refresh starts by time unless the command of `when` has said yes in the minute before."
+  case yesComesFirst =
+    "No refresh starts by time unless `when` has said yes in the minute before, or before a wait for a slot."
   case roomIsFound = "A transfer that waits for space goes on within two minutes when there is space."
   case guardHolds = "The unit of a guard does not run while anything holds the app, and runs otherwise."
   case changesAreFollowed = "A change in a watched folder is followed by a refresh, or waits for one."
