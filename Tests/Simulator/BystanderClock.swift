@@ -36,7 +36,7 @@ extension Bystander {
         uniqueKeysWithValues: apps.map { id, app in
           var moved = app
           moved.move(pass) { passAhead($0, of: id) }
-          // What runs since the very moment of the restoration started in this boot.
+          // A refresh that runs since the very moment of the restoration started in this boot.
           if let run = app.run, run.startedAt >= restoredAt { moved.lastStart = app.lastStart }
           return (id, moved)
         })
