@@ -2,6 +2,9 @@
 #
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
+#   make check      the format, and the Swift tests that need no root: before a commit
+#   make test-engine  the tests of the engine and of its simulator alone
+#   make house      print how the sources look beside the goals of the redesign
 #   make fuzz       feed the programs hostile input for REFRESH_FUZZ_SECONDS (an hour), from REFRESH_FUZZ_SEED
 #   make sanitize   run the Swift tests under AddressSanitizer and ThreadSanitizer
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
@@ -62,7 +65,8 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   bubblewrap flatpak sway swaylock foot xvfb openbox python3-xdg xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: repeat site test-rpm test-clean test-lintian test-container format check-format build-setup test-setup json-schema
+.PHONY: repeat site test-rpm test-clean test-lintian test-container format check check-format test-engine house build-setup
+.PHONY: test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -78,6 +82,18 @@ release: build-setup
 test: test-setup
 	$(SWIFT) build --build-tests
 	Tests/run
+
+# The tests of one module run one after the other, and those of two modules side by side.
+check: build-setup check-format
+	$(SWIFT) build --build-tests
+	Tests/swift-tests
+
+test-engine: build-setup
+	$(SWIFT) build --build-tests
+	Tests/swift-tests engine
+
+house:
+	@/usr/bin/python3 -B bench/house.py
 
 # Builds first, because the programs under test are those of the debug build. `make test` runs a minute of it.
 fuzz: export REFRESH_FUZZ_SECONDS ?= 3600
