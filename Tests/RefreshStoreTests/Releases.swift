@@ -74,6 +74,11 @@ extension ReleasedSchemaTests {
       device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
       waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema13,
       validators: validatorsOfSchema12, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 14", dump: PackageResources.schema_14_sql, states: statesOfSchema11,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema13,
+      validators: validatorsOfSchema12, pushes: pushes, dropped: droppedPushes),
   ]
 
   /// The same validators with what schema 12 has more.

@@ -95,8 +95,7 @@ public struct Bystander: Sendable {
     var change: Change?
     var writesUntil: Instant?
     /// Whether an attached process performs its refreshes, and whether one did so to the end of the last daemon.
-    var isAttached = false
-    var wasAttached = false
+    var (isAttached, wasAttached) = (false, false)
     /// Whether the user has ended the app and it has not been started since.
     var isTerminated = false
     /// The unanswered questions about its own conditions, the last answer to each, and whether a yes counts on.
@@ -115,8 +114,7 @@ public struct Bystander: Sendable {
   var apps: [AppID: App] = [:]
   var limits = Limits()
   var startedAt: Instant?
-  var isStopping = false
-  var isSuspending = false
+  var (isStopping, isSuspending) = (false, false)
   /// The refreshes of the previous daemon, and their survivors.
   var lost: [AppID: Run] = [:]
   var survivors: [RefreshID: Set<Int>] = [:]

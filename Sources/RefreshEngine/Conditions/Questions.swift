@@ -182,7 +182,7 @@ extension App {
 
 extension Hold {
   /// The constraint of the hold, if a command answers it.
-  var question: Constraint? {
+  fileprivate var question: Constraint? {
     if case .constraint(let constraint, _) = self, constraint.source == .asked { constraint } else { nil }
   }
 }

@@ -15,14 +15,15 @@ extension Engine {
   /// Starts the deadline of a refresh whose start is performed; stops the refresh if a hold came up while the start was
   /// being saved.
   mutating func startClock(_ refresh: RefreshID, _ turn: inout Turn) {
-    guard let id = running[refresh], let app = apps[id], var refreshing = app.refreshing,
-      refreshing.stage == .started
-    else { return }
+    guard let id = running[refresh], var refreshing = apps[id]?.refreshing, refreshing.stage == .started else { return }
     touch(id, &turn)
-    // A yes counted when the start was decided.
-    let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now).filter { $0.question == nil }
+    // A yes that outlasted the wait for a slot counts for this start only, unless the disk was slow to save it.
+    if turn.now >= refreshing.started.at + ConditionQuestion.validity { apps[id]?.keepAnswers(false, at: turn.now) }
+    defer { apps[id]?.keepAnswers(false, at: turn.now) }
+    guard let app = apps[id] else { return }
+    let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now)
     guard holds.isEmpty else {
-      let lost = Constraint.allCases.filter { $0.source != .asked && !isMet($0, by: app, at: turn.now) }
+      let lost = Constraint.allCases.filter { !isMet($0, by: app, at: turn.now) }
       return stop(id, .constraintLost, because: text(lacking: lost, by: app), &turn)
     }
     let saved = refreshing.started

@@ -81,7 +81,6 @@ extension Engine {
       queue.set(index, to: nil)
       turn.touched.insert(index)
       if case .ready(let trigger) = verdict(on: index, at: turn.now) { decideStart(apps.id(at: index), trigger, &turn) }
-      apps[index].keepAnswers(false, at: turn.now)
     }
   }
 
@@ -95,7 +94,8 @@ extension Engine {
         entry = StartQueue.Entry(
           isBackground: app.phase != .foreground, latest: due.latest, index: index, user: policy.owner)
       }
-    case .notDue, .held, .clear, .refreshing: break
+    case .refreshing: return queue.set(index, to: nil)
+    case .notDue, .held, .clear: break
     }
     queue.set(index, to: entry)
     apps[index].keepAnswers(entry != nil, at: now)
