@@ -43,6 +43,25 @@ public struct HistoryAdditions: Hashable, Sendable {
     append(later.droppedPushes, to: &droppedPushes)
   }
 
+  /// Keeps the wall times of the lines when the wall clock is set by `step` before they are saved.
+  ///
+  /// The save adds its own offset of wall time to boot time, so the lines move back by as much.
+  public mutating func keepWallTimes(whenSetBy step: Duration) {
+    for index in openings.indices { openings[index].at = openings[index].at - step }
+    for index in refreshes.indices {
+      refreshes[index].startedAt = refreshes[index].startedAt - step
+      refreshes[index].endedAt = refreshes[index].endedAt - step
+    }
+    for index in waits.indices {
+      waits[index].since = waits[index].since - step
+      waits[index].until = waits[index].until - step
+    }
+    for index in droppedPushes.indices {
+      droppedPushes[index].arrivedAt = droppedPushes[index].arrivedAt - step
+      droppedPushes[index].droppedAt = droppedPushes[index].droppedAt - step
+    }
+  }
+
   /// Drops the lines of apps that are erased.
   public mutating func remove(_ apps: Set<AppID>) {
     openings.removeAll { apps.contains($0.app) }

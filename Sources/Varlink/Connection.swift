@@ -52,6 +52,9 @@ public final class Connection {
 
   /// The most bytes of one read.
   private static let chunk = 4096
+  /// The most calls of a client that has hung up, which may have written thousands.
+  private static let mostAfterHangUp = 16
+  private var takenSinceHangUp = 0
 
   init(descriptor: Int32, peer: Peer, server: Server, heard: UInt64) throws {
     self.descriptor = descriptor
@@ -149,11 +152,11 @@ public final class Connection {
 
   /// Whether the next call may be handled.
   ///
-  /// A client that hung up waits for no reply, so its calls need not wait either.
+  /// A client that hung up waits for no reply, so its first calls need not wait either; the others are dropped.
   private var mayTake: Bool {
     switch state {
     case .open: !isInFlight && !output.isBlocked
-    case .hungUp: true
+    case .hungUp: takenSinceHangUp < Self.mostAfterHangUp
     case .brokenOff, .ended: false
     }
   }
@@ -231,6 +234,7 @@ public final class Connection {
 
   private func start(_ call: IncomingCall, _ server: Server) {
     isInFlight = true
+    if self.state == .hungUp { takenSinceHangUp += 1 }
     if !isLookedAt { look(server) }
     let state = CallState(connection: self, call)
     switch call.action {
@@ -257,7 +261,8 @@ public final class Connection {
   private func finishTurn() {
     countBytes()
     if output.hasSentLongReply() { server?.afterLongReply?() }
-    let isDone = isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
+    let isSpent = state == .hungUp && !mayTake
+    let isDone = isSpent || isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
     if isDone || state == .brokenOff { return end() }
     if isDue { standInLine() }
     if mayRead { isReadingPaused = false }

@@ -41,6 +41,8 @@ class VirtualScheduler: Scheduler {
     return timer
   }
 
+  func onClockSet(_ handler: @escaping () -> Void) {}
+
   func soon(_ work: @escaping () -> Void) { jobs.append(work) }
 
   func exit() { hasExited = true }

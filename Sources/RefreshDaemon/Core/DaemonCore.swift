@@ -38,6 +38,8 @@ final class DaemonCore {
   func open(_ followers: [any DecisionFollower]) throws(SystemdError) {
     self.followers = followers
     wake = try scheduler.timer { [unowned self] in wakeUp() }
+    // An idle daemon may not read the clocks for hours.
+    try scheduler.onClockSet { [unowned self] in readClocks() }
   }
 
   /// Lets the engine decide on an event, passes the decision to the followers, and arms the wake timer.

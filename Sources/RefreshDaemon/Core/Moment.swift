@@ -13,11 +13,23 @@ struct Moment {
   /// a step, or a slew that has added up; both need a new offset.
   static let step = Duration.milliseconds(100)
 
+  /// The distance of two readings of the boot clock that leaves no doubt about the wall clock between them, in
+  /// microseconds.
+  private static let close: Int64 = 20
+
   /// Reads both clocks.
+  ///
+  /// The thread may lose the processor between two readings, so the closest of a few counts.
   static func now() -> Moment {
-    let boot = EventLoop.bootMicroseconds()
-    return Moment(
-      instant: Instant(microseconds: boot), wallOffset: .microseconds(EventLoop.wallMicroseconds() - boot))
+    var before = EventLoop.bootMicroseconds()
+    var (offset, distance) = (Int64.zero, Int64.max)
+    for _ in 0..<5 where distance > close {
+      let wall = EventLoop.wallMicroseconds()
+      let after = EventLoop.bootMicroseconds()
+      if after - before < distance { (offset, distance) = (wall - (before + after) / 2, after - before) }
+      before = after
+    }
+    return Moment(instant: Instant(microseconds: before), wallOffset: .microseconds(offset))
   }
 }
 

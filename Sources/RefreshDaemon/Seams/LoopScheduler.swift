@@ -4,6 +4,7 @@ import Systemd
 final class LoopScheduler: Scheduler {
   private let loop: EventLoop
   private let tasks: LoopTasks
+  private var clock: ClockSource?
 
   init(_ loop: EventLoop, _ tasks: LoopTasks) { (self.loop, self.tasks) = (loop, tasks) }
 
@@ -11,6 +12,10 @@ final class LoopScheduler: Scheduler {
 
   func timer(_ handler: @escaping () -> Void) throws(SystemdError) -> any WakeTimer {
     try loop.timer(handler: handler)
+  }
+
+  func onClockSet(_ handler: @escaping () -> Void) throws(SystemdError) {
+    clock = try loop.onClockSet(handler: handler)
   }
 
   func soon(_ work: @escaping () -> Void) { tasks.run({ _ in }, then: work) }

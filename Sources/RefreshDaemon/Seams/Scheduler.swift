@@ -11,6 +11,9 @@ protocol Scheduler: AnyObject {
   /// Makes a timer that is not armed yet.
   func timer(_ handler: @escaping () -> Void) throws(SystemdError) -> any WakeTimer
 
+  /// Calls a handler, the only one, each time that the wall clock was set.
+  func onClockSet(_ handler: @escaping () -> Void) throws(SystemdError)
+
   /// Runs work after the present handler has returned, in the order of the calls.
   func soon(_ work: @escaping () -> Void)
 
