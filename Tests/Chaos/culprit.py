@@ -3,9 +3,12 @@
 Each fault is one that a user without privileges can cause, with no more than the socket.
 """
 
+import contextlib
 import itertools
 import json
+import os
 import resource
+import selectors
 import socket
 import sys
 import time
@@ -158,6 +161,77 @@ def priorities(path, app):
     ids = enqueue(path, app)
     piece = b"".join(message("Transfers.SetPriority", {"ids": ids, "priority": each}) for each in (3, -3))
     pour(path, piece, connections=4)
+
+
+@fault
+def loop(path, app):
+    """Takes time of two processors, as a fault and the daemon do: what the other faults are compared with."""
+    first = os.getpid()
+    if os.fork():
+        announce()
+    while first in (os.getpid(), os.getppid()):
+        pass
+
+
+@fault
+def changes(path, app):
+    """Fifty connections, with one valid change after another on each."""
+    kinds = ("Set", {"background_interval": "1h"}), ("Disable", {}), ("Enable", {}), ("Skip", {})
+    calls = itertools.cycle(message(f"Manager.{name}", {"apps": [app], **more}) for name, more in kinds)
+    links = selectors.DefaultSelector()
+    for _ in range(50):
+        links.register(connect(path), selectors.EVENT_READ).fileobj.sendall(next(calls))
+    announce()
+    while True:
+        for key, _ in links.select():
+            assert (reply := key.fileobj.recv(65536)), "the daemon has closed the connection"
+            if reply.endswith(b"\0"):
+                key.fileobj.sendall(next(calls))
+
+
+@fault
+def bombs(path, app):
+    """Writes thousands of changes over many connections and leaves, again and again."""
+    piece = message("Manager.Set", {"apps": [app], "background_interval": "1h"}) * 200
+    announce()
+    while True:
+        links = [try_to_connect(path) for _ in range(90)]
+        for link in links:
+            link.setblocking(False)
+            with contextlib.suppress(OSError):
+                link.send(piece)
+        for link in links:
+            link.close()
+        time.sleep(0.2)
+
+
+@fault
+def churn(path, app):
+    """Two processes that connect, call and close."""
+    first = os.getpid()
+    if os.fork():
+        announce()
+    while first in (os.getpid(), os.getppid()):
+        with contextlib.suppress(OSError), contextlib.closing(connect(path)) as link:
+            link.sendall(message("Manager.Version"))
+            link.recv(65536)
+
+
+@fault
+def pushes(path, app):
+    """Pushes of 4 kB to as many attached processes as an app may have."""
+    links = selectors.DefaultSelector()
+    for _ in range(16):
+        links.register(connect(path), selectors.EVENT_READ).fileobj.sendall(message("App.Attach", {"app": app}, more=True))
+    piece = message("App.Push", {"app": app, "payload": json.dumps({"x": "y" * 4000})})
+    pusher = connect(path)
+    links.register(pusher, selectors.EVENT_READ).fileobj.sendall(piece)
+    announce()
+    while True:
+        for key, _ in links.select():
+            assert (reply := key.fileobj.recv(65536)), "the daemon has closed the connection"
+            if key.fileobj is pusher and reply.endswith(b"\0"):
+                pusher.sendall(piece)
 
 
 def many_transfers(app, count):

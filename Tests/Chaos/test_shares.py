@@ -1,0 +1,51 @@
+"""While one user asks for much, another waits little longer than beside a program of that user that asks for nothing.
+
+A loop takes as much of the processors as the fault does, so what other load there is counts on both sides.
+"""
+
+import pytest
+
+from stand import MEGABYTES, SLACK, START, p99
+
+SECONDS = 2.5
+"""How long the fault lasts, and the loop before it and after it."""
+
+LATER = START if SLACK == 1 else 4 * START
+"""How much later than beside a loop a start may come, in seconds."""
+
+LEAST = 0.05
+"""A shorter wait is nobody's trouble, so the loop's counts as this, in seconds."""
+
+
+def beside(stand, fault):
+    with stand.culprit(fault):
+        return stand.measure(SECONDS)
+
+
+def excess(stand, fault):
+    """What is beyond the bounds beside the fault, in words."""
+    loops = [beside(stand, "loop")]
+    measured = beside(stand, fault)
+    loops.append(beside(stand, "loop"))
+    print(f"{fault}: {measured}", *loops, sep="\n  ")
+    assert not measured.failures, measured.failures[:3]
+    beyond = []
+    for kind in "status", "asking", "changing":
+        control = max(LEAST, *(p99(getattr(loop, kind)) for loop in loops))
+        if p99(getattr(measured, kind)) > 3 * control:
+            beyond.append(f"{kind} over {3 * control * 1e3:.0f} ms")
+    control = max(p99(loop.lateness) for loop in loops)
+    if not measured.lateness or p99(measured.lateness) > control + LATER:
+        beyond.append(f"starts over {(control + LATER) * 1e3:.0f} ms late")
+    if measured.megabytes > MEGABYTES * (1 if SLACK == 1 else 2):
+        beyond.append(f"{measured.megabytes:.0f} MB")
+    return f"{', '.join(beyond)}: {measured}" if beyond else ""
+
+
+@pytest.mark.bound(60)
+@pytest.mark.parametrize("fault", ["changes", "bombs", "churn", "pushes"])
+def test_a_user_waits_little_longer_than_beside_a_loop(stand, fault):
+    stand.start()
+    # A second look, because another program may have come between.
+    assert not excess(stand, fault) or not (words := excess(stand, fault)), words
+    stand.holds_afterwards()
