@@ -289,17 +289,26 @@ def test_changes_of_callers_that_have_hung_up_keep_nobody_waiting(house):
         others_are_served(house)
 
 
-def test_only_so_many_processes_attach_to_an_app(house):
-    """Each hears of every push and every end of a refresh."""
-    attach = message("org.refreshd.App.Attach", {"app": MAIL}, more=True)
+def test_only_so_many_processes_attach(house):
+    """Each hears of every push and every end of a refresh: 16 of an app, and 256 of a user."""
+    apps = [MAIL, *(f"org.example.mail{number}" for number in range(16))]
+    for app in apps[1:]:
+        house.app("exit 100", id=app, owner="games", directory="/")
+    house.call("Manager.Reload")
     with contextlib.ExitStack() as stack:
-        with as_user(MALLORY):
-            attached = [stack.enter_context(contextlib.closing(house.client.connect())) for _ in range(17)]
-        for connection in attached:
-            connection.sendall(attach)
-        refused = [reply for reply in (answers(connection)[0] for connection in attached) if "error" in reply]
-        assert [reply["error"] for reply in refused] == ["org.refreshd.TooManyWatches"]
-        assert refused[0]["parameters"]["limit"] == 16
+
+        def attach(*apps):
+            with as_user(MALLORY):
+                attached = [stack.enter_context(contextlib.closing(let_in(house))) for _ in apps]
+            for connection, app in zip(attached, apps):
+                connection.sendall(message("org.refreshd.App.Attach", {"app": app}, more=True))
+            replies = [answers(connection)[0] for connection in attached]
+            return [(reply["error"], reply["parameters"]["limit"]) for reply in replies if "error" in reply]
+
+        assert attach(*[MAIL] * 17) == [("org.refreshd.TooManyAttached", 16)]
+        assert attach(*[app for app in apps[1:16] for _ in range(16)]) == []
+        assert attach(apps[16]) == [("org.refreshd.TooManyAttached", 256)]
+        others_are_answered(house)
 
 
 def let_in(house):

@@ -33,7 +33,7 @@ final class AttachedProcesses {
   static let mostOfUser = 256
 
   /// The error for one more process of an app by a user; nil if there is room.
-  func isFull(for app: AppID, _ uid: UInt32) -> RefreshdInterface.TooManyWatches? {
+  func isFull(for app: AppID, _ uid: UInt32) -> RefreshdInterface.TooManyAttached? {
     if performers[app]?.leases.count ?? 0 >= Self.mostOfApp {
       return .init(limit: Self.mostOfApp, remedy: "End another process that is attached to \(app).")
     }
