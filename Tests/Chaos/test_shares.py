@@ -23,7 +23,7 @@ def beside(stand, fault):
 
 
 def excess(stand, fault):
-    """What is beyond the bounds beside the fault, in words."""
+    """The bounds that do not hold beside the fault, in words; empty if all hold."""
     loops = [beside(stand, "loop")]
     measured = beside(stand, fault)
     loops.append(beside(stand, "loop"))
