@@ -37,8 +37,8 @@ public final class Connection {
   /// The bytes of the call in flight, whose parameters its handler keeps; 0 for a short call.
   private var callBytes = 0
 
-  private var isLookedAt = false
-  private var isInFlight = false
+  private var (isLookedAt, isInFlight) = (false, false)
+  private var takenSinceHangUp = 0
   /// Whether a call is being handled; its answers are sent together afterwards.
   private var isTaking = false
   /// Whether the peer sends nothing more.
@@ -52,15 +52,10 @@ public final class Connection {
 
   /// The most bytes of one read.
   private static let chunk = 4096
-  /// The most calls of a client that has hung up, which may have written thousands.
-  private static let mostAfterHangUp = 16
-  private var takenSinceHangUp = 0
 
   init(descriptor: Int32, peer: Peer, server: Server, heard: UInt64) throws {
-    self.descriptor = descriptor
+    (self.descriptor, self.peer, self.server) = (descriptor, peer, server)
     refusesDescriptors = linux_refuses_descriptors(descriptor)
-    self.peer = peer
-    self.server = server
     lastHeard = heard
     input = MessageBuffer(limit: server.bounds.messageBytes)
     watch = try server.reactor.watch(descriptor, for: watched) { [unowned self] in self.handle($0) }
@@ -152,11 +147,11 @@ public final class Connection {
 
   /// Whether the next call may be handled.
   ///
-  /// A client that hung up waits for no reply, so its first calls need not wait either; the others are dropped.
+  /// A client that hung up waits for no reply, so its calls need not wait. Of thousands, only the first count.
   private var mayTake: Bool {
     switch state {
     case .open: !isInFlight && !output.isBlocked
-    case .hungUp: takenSinceHangUp < Self.mostAfterHangUp
+    case .hungUp: takenSinceHangUp < 16
     case .brokenOff, .ended: false
     }
   }
@@ -261,8 +256,8 @@ public final class Connection {
   private func finishTurn() {
     countBytes()
     if output.hasSentLongReply() { server?.afterLongReply?() }
-    let isSpent = state == .hungUp && !mayTake
-    let isDone = isSpent || isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
+    if state == .hungUp, !mayTake { return end() }
+    let isDone = isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
     if isDone || state == .brokenOff { return end() }
     if isDue { standInLine() }
     if mayRead { isReadingPaused = false }

@@ -13,6 +13,9 @@ SECONDS = 2.5
 LATER = START if SLACK == 1 else 4 * START
 """How much later than beside a loop a start may come, in seconds."""
 
+TIMES = 3 if SLACK == 1 else 9
+"""How many times as long as beside a loop a call may take."""
+
 LEAST = 0.05
 """A shorter wait is nobody's trouble, so the loop's counts as this, in seconds."""
 
@@ -32,8 +35,8 @@ def excess(stand, fault):
     beyond = []
     for kind in "status", "asking", "changing":
         control = max(LEAST, *(p99(getattr(loop, kind)) for loop in loops))
-        if p99(getattr(measured, kind)) > 3 * control:
-            beyond.append(f"{kind} over {3 * control * 1e3:.0f} ms")
+        if p99(getattr(measured, kind)) > TIMES * control:
+            beyond.append(f"{kind} over {TIMES * control * 1e3:.0f} ms")
     control = max(p99(loop.lateness) for loop in loops)
     if not measured.lateness or p99(measured.lateness) > control + LATER:
         beyond.append(f"starts over {(control + LATER) * 1e3:.0f} ms late")
