@@ -29,6 +29,19 @@ def test_gnome_shell_that_crashes_leaves_nothing_in_front_and_is_found_again(hou
     phases.expect(MAIL, "foreground")
 
 
+def test_a_locked_screen_ends_no_app(house, gnome, session, phases):  # noqa: F811
+    gnome.enable()
+    session.begin(gnome)
+    gnome.window("mail")
+    phases.expect(MAIL, "foreground")
+    gnome.do("Main.sessionMode.pushMode('unlock-dialog')")
+    phases.expect(MAIL, "background")
+    assert "remedy" not in desktops(house, lambda desk: desk["windows"] == "gnome")
+    assert "mail" in session.list(gnome).stdout
+    gnome.do("Main.sessionMode.popMode('unlock-dialog')")
+    phases.expect(MAIL, "foreground")
+
+
 def test_the_list_has_what_gnome_shows(house, gnome, session, phases):  # noqa: F811
     gnome.enable()
     session.begin(gnome)

@@ -273,6 +273,7 @@ def test_a_compositor_that_sends_nonsense_is_left_alone(house, runtime, session)
         session.begin(nonsense)
         desk = desktops(house, lambda desk: desk["windows"] == "none" and desk.get("remedy"))
         assert "nobody answers on" in desk["remedy"]
+        assert "WAYLAND_DISPLAY DISPLAY XAUTHORITY && systemctl --user restart refresh-session" in desk["remedy"]
         bound = Bound()
         # It is tried a few times, for windows and for idleness, and not again before its socket changes.
         while nonsense.clients < 18:

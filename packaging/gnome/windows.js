@@ -29,6 +29,8 @@ class Windows {
         this._isOverview = Main.overview.visible;
         this._connect(Main.overview, 'showing', () => this._setOverview(true));
         this._connect(Main.overview, 'hiding', () => this._setOverview(false));
+        // The windows stay while the screen is locked, and none is in front.
+        this._connect(Main.sessionMode, 'updated', () => this._tell());
         this._connect(this._tracker, 'tracked-windows-changed', () => this._tell());
         for (const actor of global.get_window_actors())
             this._follow(actor.meta_window);
@@ -77,7 +79,8 @@ class Windows {
 
     _rows() {
         const rows = new Map();
-        const focused = this._isOverview ? null : global.display.focus_window;
+        const isHidden = this._isOverview || Main.sessionMode.isLocked;
+        const focused = isHidden ? null : global.display.focus_window;
         for (const window of this._ofWindows.keys()) {
             if (window.is_override_redirect())
                 continue;

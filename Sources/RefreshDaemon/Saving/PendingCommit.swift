@@ -20,7 +20,9 @@ struct PendingCommit {
 
   var changed: Set<AppID> = []
   /// Whether the wall clock was set: a later boot reads this boot's instants by the last saved offset.
-  var clockStepped = false
+  private(set) var clockStepped = false
+  /// Wall time minus boot time at the last decision, which dates the lines of the history.
+  var wallOffset = Duration.zero
   /// Whether the state of the machine must be saved.
   var deviceChanged = false
   /// The apps whose learners must be saved.
@@ -54,6 +56,12 @@ struct PendingCommit {
   }
 
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
+
+  /// Has the new offset saved; lines of the history that wait keep their wall times.
+  mutating func clockWasSet(to offset: Duration) {
+    clockStepped = true
+    history.keepWallTimes(whenSetBy: offset - wallOffset)
+  }
 
   /// Adds the engine's decision.
   mutating func add(_ decision: Decision, at now: Instant, app: (AppID) -> AppConfiguration?) {

@@ -58,8 +58,6 @@ final class Saving: DecisionFollower {
   /// Why calls cannot wait for the disk: the present commit takes too long.
   private(set) var refusal: StoreError?
   private var isCommitting = false
-  /// Wall time minus boot time at the last decision, by which the pending lines of the history are dated.
-  private var wallOffset = Duration.zero
   private var isCommitDue = false
   /// Starts a commit that waits for others, or retries a failed commit.
   private var timer: (any WakeTimer)?
@@ -87,11 +85,8 @@ final class Saving: DecisionFollower {
   var isIdle: Bool { isEmpty && underWay == nil }
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
-    if case .clockStepped(let offset) = event {
-      pending.clockStepped = true
-      pending.history.keepWallTimes(whenSetBy: offset - wallOffset)
-    }
-    wallOffset = core.engine.wallOffset
+    if case .clockStepped(let offset) = event { pending.clockWasSet(to: offset) }
+    pending.wallOffset = core.engine.wallOffset
     pending.add(decision, at: now) { core.configuration[$0] }
     let urgent = decision.effects.filter { !$0.isSavedFirst }.map { PendingCommit.Work(effect: $0, app: nil) }
     if !urgent.isEmpty { core.scheduler.soon { self.perform(urgent) } }

@@ -123,6 +123,7 @@ extension Engine {
     var record = refreshing.record(of: id, at: turn.now)
     freeSlot(refreshing)
     apps[id]?.refreshing = nil
+    apps[id]?.keepAnswers(false, at: turn.now)
     if apps[id]?.isAttached == true { noteOwnWrites(of: id, at: turn.now) }
     let freshBefore = apps[id]?.state.freshAt
     // The app may have synced by itself meanwhile.

@@ -37,8 +37,11 @@ final class DisplayWindows: OpenWindows {
       let name = settings.desktops.first.map { "the desktop \($0)" } ?? "the compositor"
       return "\(name) does not offer zwlr_foreign_toplevel_manager_v1; have the app signal for itself"
     }
-    if let socket { return "nobody answers on \(socket)" }
-    return "there is no display: run systemctl --user import-environment WAYLAND_DISPLAY DISPLAY in the session"
+    let remedy =
+      "in the session run: systemctl --user import-environment WAYLAND_DISPLAY DISPLAY XAUTHORITY && "
+      + "systemctl --user restart refresh-session"
+    if let socket { return "nobody answers on \(socket), or it refuses; \(remedy)" }
+    return "there is no display; \(remedy)"
   }
 
   /// The socket whose change means that the server may be back.
