@@ -12,6 +12,9 @@ import pytest
 
 from dpkg import APPS, BRIDGE, DAEMON, ROOT, SESSION, done, install, may_start_services, purge, run, state
 
+OWN = ("refreshd.service", "refresh-session.service")
+"""The services of a user."""
+
 
 @pytest.fixture
 def packages():
@@ -136,6 +139,32 @@ def test_removing_the_bridge_stops_it(packages):
     done("systemctl", "start", "refresh-push.service")
     done("dpkg", "--remove", "refresh-push")
     assert state("refresh-push.service") == "inactive"
+
+
+def test_an_upgrade_restarts_users_own_daemons_and_a_removal_stops_them(before):
+    """Of a user whose manager runs; what nobody has started stays so."""
+    may_start_services()
+    install(*before)
+    done("useradd", "--create-home", "anna")
+    uid = done("id", "-u", "anna").strip()
+    done("systemctl", "start", f"user@{uid}.service")
+
+    def own(*words):
+        return run("systemctl", "--user", "--machine", "anna@", *words).stdout.strip()
+
+    try:
+        own("start", "refreshd.socket", "refreshd.service", "refresh-session.service")
+        pids = [own("show", "--value", "-p", "MainPID", unit) for unit in OWN]
+        assert "0" not in pids
+        install(*DAEMON, *BRIDGE, *SESSION)
+        for unit, pid in zip(OWN, pids, strict=True):
+            assert own("is-active", unit) == "active" and own("show", "--value", "-p", "MainPID", unit) != pid
+        purge()
+        assert [own("is-active", unit) for unit in ("refreshd.socket", *OWN)] == ["inactive"] * 3
+    finally:
+        done("systemctl", "stop", f"user@{uid}.service")
+        done("userdel", "--remove", "--force", "anna")
+        purge()
 
 
 def everything():
