@@ -59,6 +59,14 @@ enum ServiceManager {
     call("ListUnitsByPatterns", .strings([]), .strings([UnitNames.pattern]))
   }
 
+  /// The states of a service whose main process has not ended.
+  static let beforeEnd: Set = ["dead", "start-pre", "start", "running"]
+
+  /// Reads the state of a service in the manager's own words.
+  static func subState(at path: String) -> BusMethod {
+    .get("SubState", of: unit, at: path, in: name)
+  }
+
   /// Reads a property of the manager.
   static func get(_ property: String) -> BusMethod { .get(property, of: manager, at: path, in: name) }
 }

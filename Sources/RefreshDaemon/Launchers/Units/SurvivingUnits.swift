@@ -97,6 +97,20 @@ extension SystemdLauncher {
     task.known.apply(unit)
     reference(task)
     if let signal = task.sentSignal { send(signal, to: task) }
+    readState(of: task)
+  }
+
+  /// Reads the state of a unit that may have ended before the manager knew whom to tell.
+  func lookAtEnd(of task: SystemdTask) {
+    task.call = calls.add { [unowned self, unowned task] in
+      bus.call(ServiceManager.subState(at: task.path), timeout: Self.patience, handler: $0)
+    } answer: { [unowned self, unowned task] answer in
+      guard case .success(let values) = answer else { return listUnitsAgain(after: answer) }
+      if values.first?.text.map(ServiceManager.beforeEnd.contains) != true { readState(of: task) }
+    }
+  }
+
+  private func readState(of task: SystemdTask) {
     task.call = calls.add { [unowned self, unowned task] in
       bus.call(
         .getAll(of: ServiceManager.everything, at: task.path, in: ServiceManager.name), timeout: Self.patience,

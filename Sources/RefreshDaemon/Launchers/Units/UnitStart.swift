@@ -27,6 +27,7 @@ extension SystemdLauncher {
         reference(task)
         // The unit may not have been there when it was sent, on another connection.
         if let signal = task.sentSignal { send(signal, to: task) }
+        lookAtEnd(of: task)
       case .failure(let error): startFailed(task, error)
       }
     }
