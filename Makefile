@@ -2,7 +2,7 @@
 #
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
-#   make check      the format, and the Swift tests that need no root: before a commit
+#   make check      the format, and the Swift tests that need no booted systemd: before a commit
 #   make test-engine  the tests of the engine and of its simulator alone
 #   make house      print how the sources look beside the goals of the redesign
 #   make fuzz       feed the programs hostile input for REFRESH_FUZZ_SECONDS (an hour), from REFRESH_FUZZ_SEED
