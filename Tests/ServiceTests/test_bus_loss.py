@@ -1,5 +1,6 @@
 """The bus goes away and comes back: running tasks go on, new tasks wait, and each refresh has one outcome."""
 
+import os
 import subprocess
 
 import pytest
@@ -63,3 +64,22 @@ def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bu
     assert late["tasks"][0]["message"].startswith("cannot start /bin/sh: the service manager could not be reached: ")
     for client in clients:
         client.wait(timeout=60)
+
+
+def test_a_task_that_ends_before_its_unit_is_followed_has_its_end(refreshd):
+    """Nobody else follows units, and the daemon gets little of the processor: it asks for the changes when all is over."""
+    subprocess.run(["systemctl", "stop", "systemd-logind.service"], check=True, timeout=60)
+    refreshd.launch_by("systemd")
+    refreshd.configure(app("exit 100", id=LATER, deadline="5s"))
+    refreshd.start()
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        subprocess.run(["renice", "19", str(refreshd.main_pid)], check=True, stdout=subprocess.DEVNULL)
+        for _ in range(5):
+            refreshd.refreshctl("run", LATER, check=False)
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+        subprocess.run(["systemctl", "start", "systemd-logind.service"], check=True, timeout=60)
+    assert {refresh["outcome"] for refresh in refreshd.history(LATER)} == {"no_data"}
