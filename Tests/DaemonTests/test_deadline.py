@@ -2,6 +2,8 @@
 
 import subprocess
 
+import pytest
+
 from daemon import REFRESHD, TODO, finished
 from processes import alive
 
@@ -104,3 +106,12 @@ def test_the_app_goes_on_after_a_deadline(daemon):
     daemon.start()
     assert is_deadline(daemon.refresh())
     assert daemon.refresh(trigger="push")["outcome"] == "new_data"
+
+
+@pytest.mark.spawned
+def test_a_task_without_a_cgroup_can_make_a_bounded_number_of_processes(daemon):
+    daemon.app(f"grep 'Max processes' /proc/self/limits > {daemon.directory}/limits")
+    daemon.start()
+    daemon.refresh()
+    soft, hard = (daemon.directory / "limits").read_text().split()[2:4]
+    assert int(soft) <= int(hard) == 4096
