@@ -26,6 +26,8 @@ class Connection:
         message.append(dbus.types.UnixFd(descriptor), signature="h")
         bus.send_message(message)
         bus.flush()
+        # Here, because the bus may have closed its copy: then the close of this process's own is the one that waits.
+        print("sent", flush=True)
 
 
 def names(process):
@@ -43,4 +45,3 @@ with lingering() as send:
     while True:
         for name in names(int(sys.argv[1])):
             send(Connection(name).take)
-            print("sent", flush=True)
