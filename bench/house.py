@@ -36,7 +36,7 @@ def files(pattern: str, module: str = "") -> int:
 
 
 def stored(kind: str, keyword: str) -> int | None:
-    """The stored properties of a type of the engine that others may write; None if there is no such type."""
+    """The stored properties of a type of the engine that others may write; None if the type is missing."""
     for path, body in SOURCES.items():
         found = re.search(rf"^(public )?(struct|final class) {kind}\b[^{{]*{{\n(.*?)^}}", body, re.M | re.S)
         if found and "RefreshEngine" in path.parts:

@@ -187,11 +187,11 @@ def test_why_and_list_name_a_process_that_is_late(daemon):
         app.next(kind)
     late = daemon.call("Manager.Why", app=TODO)["why"]["late"]
     assert (late["pid"], late["refresh"]) == (os.getpid(), "1-1")
-    told = f"process {os.getpid()} is attached and has not completed refresh 1-1, given up"
+    words_of_why = f"process {os.getpid()} is attached and has not completed refresh 1-1, given up"
     for words in (["why", TODO], ["list"]):
         command = [REFRESHD.with_name("refreshctl"), *words, "--socket", daemon.socket]
         shown = " ".join(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
-        assert (told if words[0] == "why" else "late") in shown, shown
+        assert (words_of_why if words[0] == "why" else "late") in shown, shown
 
 
 def test_an_app_that_leaves_gets_no_further_refresh(daemon):

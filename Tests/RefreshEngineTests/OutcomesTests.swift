@@ -45,7 +45,7 @@ import Testing
     (["exit=100", "exit=0", "exit=100"], "new-data [a no-data, b new-data, c no-data]"),
     (["exit=100", "exit=100", "exit=100"], "no-data [a no-data, b no-data, c no-data]"),
   ])
-  func `A group has failed if any task has, else has new data if any has, else has none`(
+  func `A failed task outweighs new data, and new data outweighs no data`(
     ends: [String], outcome: String
   ) throws {
     try expect(

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// An ended session of transfers is told to its app, however often nothing can be started, and wakes it within a limit.
+/// The end of a transfer session reaches its app, however often nothing can be started, and wakes it within a limit.
 @Suite struct SessionWakesTests {
   @Test func `A wake of which nothing could be started is tried again, and counts as no try and no failure`() throws {
     try expect(
@@ -27,7 +27,7 @@ import Testing
         """, only: ["start", "end", "drop-wake"])
   }
 
-  @Test func `A wake is given up after a week without a start, and told to nobody`() throws {
+  @Test func `A wake is given up after a week without a start, and reaches nobody`() throws {
     var timeline = Timeline()
     try timeline.play(
       Script(

@@ -32,12 +32,8 @@ struct Access {
 
   /// Whether the peer may ask about the app, and signal for it.
   func may(_ peer: Peer, about app: AppConfiguration) -> Bool {
-    switch peer.confinement {
-    case .none: peer.uid == app.owner.uid || hasPower(peer)
-    case .to(let name): name == app.id.description && (peer.uid == app.owner.uid || hasPower(peer))
-    case .sandbox(let sandbox): sandbox.subject == app.id.description && (peer.uid == app.owner.uid || hasPower(peer))
-    case .fromAll: false
-    }
+    (peer.confinement == .none || peer.confinement.subject == app.id.description)
+      && (peer.uid == app.owner.uid || hasPower(peer))
   }
 
   /// Whether the peer may send pushes for all apps, as the bridge does.

@@ -49,8 +49,9 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case transferEnded = 0x8e7390c4cccb404da36036c48d2f7485
   /// A push was accepted.
   case pushTaken = 0xe30e59510ca34c438cf8e1f0200376db
-  /// A push was dropped, because too many came after it.
+  /// A wake for an ended transfer session was given up, because nothing could be started for a week.
   case wakeDropped = 0xf43427b5ea1643d2a5be7d4851956b1e
+  /// A push was dropped, because too many came after it.
   case pushDropped = 0xeaa00066e4754603b64d4c42bc5bf41e
   /// The store cannot be written; the daemon goes on in memory.
   case storeCannotWrite = 0xaf76eb1ad8fa448db74f8f8e6b3684cd

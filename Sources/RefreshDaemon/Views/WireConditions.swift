@@ -4,7 +4,7 @@ import RefreshEngine
 // The conditions of the machine and the constraints on them, in a few words for people.
 
 extension Wire.Conditions {
-  init(_ conditions: Conditions, for viewer: Viewer = .person) {
+  init(_ conditions: Conditions, for viewer: Viewer) {
     self.init(
       network: viewer.seen(Wire.Condition(conditions.network)), power: viewer.seen(Wire.Condition(conditions.power)),
       powerSaver: viewer.seen(Wire.Condition(powerSaver: conditions.powerSaver)),
@@ -28,7 +28,7 @@ extension Wire.Conditions {
 extension Wire.Condition {
   /// The condition for a constraint of an app.
   init(_ term: Explanation.Term, of constraints: Constraints, in conditions: Conditions) {
-    let machine = Wire.Conditions(conditions)
+    let machine = Wire.Conditions(conditions, for: .person)
     switch term.constraint {
     case .network: self = machine.network
     case .power: self = machine.power

@@ -8,8 +8,9 @@ import Systemd
 /// accounting. The unit stays after the task has ended (`RemainAfterExit=yes`) until the daemon has saved the end. So a
 /// restarted daemon finds the unit by its name and asks how it ended.
 ///
-/// The launcher holds a reference to each of its units (`AddRef`), so the manager sends their changes. The launcher
-/// subscribes only while it has units, so that changes of other units never wake an idle daemon.
+/// The launcher holds a reference to each of its units (`RefUnit`), so the manager sends their changes. A unit is started on
+/// a connection of its own, and may end before it is referenced, so its state is read once then. The launcher subscribes
+/// only while it has units, so that changes of other units never wake an idle daemon.
 final class SystemdLauncher: Launcher {
   var onOutput: (TaskKey, String) -> Void = { _, _ in }
   var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
