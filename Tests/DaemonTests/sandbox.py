@@ -87,10 +87,14 @@ class OwnDaemon(Daemon):
 
 
 class Flatpak:
-    """A Flatpak of this user, run by `flatpak run`: its folder, and calls from its sandbox."""
+    """A Flatpak of this user, run by `flatpak run`: its folder, and calls from its sandbox.
 
-    def __init__(self, daemon, *options):
-        self.daemon, self.options = daemon, options
+    A prefix of the command may make it another user's, whose surroundings are the environment.
+    """
+
+    def __init__(self, daemon, *options, prefix=(), environment=None):
+        self.daemon, self.options, self.prefix = daemon, options, prefix
+        self.environment = os.environ if environment is None else environment
         self.id = TODO
         self.folder = daemon.home / ".var/app" / self.id
         for kind in ("data", "cache", "config"):
@@ -99,8 +103,8 @@ class Flatpak:
     def call(self, text):
         """Has the program in the sandbox send a text, and returns the answer."""
         installed, _ = installation()
-        environment = {**os.environ, "HOME": str(self.daemon.home), "FLATPAK_USER_DIR": str(installed)}
-        command = ["flatpak", "--user", "run", f"--filesystem={self.daemon.socket}", *self.options, self.id]
+        environment = {**self.environment, "HOME": str(self.daemon.home), "FLATPAK_USER_DIR": str(installed)}
+        command = [*self.prefix, "flatpak", "--user", "run", f"--filesystem={self.daemon.socket}", *self.options, self.id]
         ran = subprocess.run(
             [*command, self.daemon.socket, text], capture_output=True, text=True, timeout=60, env=environment)
         assert ran.returncode == 0, ran.stderr

@@ -14,8 +14,7 @@ import sys
 import pytest
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[1:1] = [str(TESTS / "PushTests"), str(TESTS / "TransferTests")]
-sys.path.append(str(TESTS / "DaemonTests"))
+sys.path[1:1] = [str(TESTS / folder) for folder in ("PushTests", "TransferTests", "DaemonTests")]
 
 from journal import Journal  # noqa: E402
 from mock import POLICY, Mock, busctl  # noqa: E402
