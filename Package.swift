@@ -112,6 +112,7 @@ let package = Package(
         .embedInCode("Fixtures/schema-9.sql"), .embedInCode("Fixtures/schema-10.sql"),
         .embedInCode("Fixtures/schema-11.sql"), .embedInCode("Fixtures/schema-12.sql"),
         .embedInCode("Fixtures/schema-13.sql"), .embedInCode("Fixtures/schema-14.sql"),
+        .embedInCode("Fixtures/schema-15.sql"),
       ]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("JSONTests", ["JSON"]),

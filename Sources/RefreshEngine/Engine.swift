@@ -213,6 +213,7 @@ public struct Engine: Sendable {
     case .leased(let lease, let id, let signal): addLease(lease, id, signal, &turn)
     case .leaseEnded(let lease, let id): endLease(lease, id, &turn)
     case .shown(let id, let presence): applyPresence(id, presence, &turn)
+    case .ownerPresent(let id, let isPresent): applyOwner(id, isPresent, &turn)
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
     case .forced(let id): force(id, &turn)

@@ -13,6 +13,8 @@ public enum Event: Hashable, Sendable {
   case leaseEnded(LeaseID, AppID)
   /// The app's presence on its owner's desktops changed; the same presence may come twice.
   case shown(AppID, Presence)
+  /// The sessions say whether the app's owner is there, with a session or lingering; the same may come twice.
+  case ownerPresent(AppID, Bool)
   /// A caller set or reset the app's intervals; they replace all earlier overrides.
   case overridden(AppID, Overrides)
   /// Something other than time asks for a refresh now, or after the running refresh.

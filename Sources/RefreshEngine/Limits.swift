@@ -25,6 +25,8 @@ public struct Limits: Hashable, Sendable {
   public var transfers = TransferLimits()
   /// The network on which the bridge may be connected to its sources; any by default.
   public var pushNetwork = NetworkConstraint.any
+  /// Whether apps log in and out with the sessions of their owners; no by default.
+  public var followsSessions = false
 
   /// Makes limits with the default values.
   public init(

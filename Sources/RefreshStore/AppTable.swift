@@ -56,12 +56,12 @@ extension AppState: ColumnRecord {
     try column("planned_us", &planned)
     try column("is_stale_told", &isStaleReported)
     try column("is_terminated", &isTerminated)
-    try column("is_forced", &isForced)
+    try column("is_owner_present", &isOwnerPresent)
     // These values are boxed in the state: the visit changes them only when it reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     var (skippedUntil, strikes, episode) = (skippedUntil, strikes, episode)
     var keptUnit = keptUnit
-    var (streak, skipsAll, wasAttached) = (streak, skipsAll, wasAttached)
+    var (streak, skipsAll, wasAttached, isForced) = (streak, skipsAll, wasAttached, isForced)
     try column("foreground_interval", &overrides.foregroundInterval)
     try column("background_interval", &overrides.backgroundInterval)
     try column("fresh_until_us", &freshUntil)
@@ -74,11 +74,12 @@ extension AppState: ColumnRecord {
     try column.optional(&streak, blank: FailureStreak(count: 0))
     try column("skips_all", &skipsAll)
     try column("was_attached", &wasAttached)
+    try column("is_forced", &isForced)
     guard column.isReading else { return }
     self.keptUnit = keptUnit
     (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     (self.skippedUntil, self.strikes, self.episode) = (skippedUntil, strikes, episode)
-    (self.streak, self.skipsAll, self.wasAttached) = (streak, skipsAll, wasAttached)
+    (self.streak, self.skipsAll, self.wasAttached, self.isForced) = (streak, skipsAll, wasAttached, isForced)
   }
 }
 

@@ -287,5 +287,6 @@ enum Schema {
     ALTER TABLE app ADD COLUMN was_attached INTEGER NOT NULL DEFAULT 0;  -- a process served its refreshes to the end
 
     """,
+    "ALTER TABLE app ADD COLUMN is_owner_present INTEGER;  -- what the sessions last said; null for nothing yet\n",
   ]
 }

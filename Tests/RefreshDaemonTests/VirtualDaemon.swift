@@ -21,17 +21,18 @@ final class VirtualDaemon {
   /// The folder of the configuration.
   let directory: ScratchDirectory
 
-  /// Opens a daemon with these app files, by id.
-  init(apps: [String: String]) throws {
+  /// Opens a daemon with these app files, by id, and this `refreshd.toml`; of another user's apps if `user` says so.
+  init(apps: [String: String], main: String = "", user: UInt32? = nil) throws {
     let directory = try ScratchDirectory()
     self.directory = directory
-    try directory.write("refreshd.toml", "")
+    try directory.write("refreshd.toml", main)
     for (id, text) in apps { try directory.write("apps.d/\(id).toml", text) }
     let settings = try DaemonSettings(
       arguments: ["refreshd", "--config", directory.path, "--state", directory.path, "--socket", "/nowhere/socket"],
       environment: [])
     files = MemoryFiles(settings)
-    let configuration = try Configuration.loadAtStart(from: settings.sources, as: settings.reader)
+    let reader = user.map { Reader(uid: $0) } ?? settings.reader
+    let configuration = try Configuration.loadAtStart(from: settings.sources, as: reader)
     let moment = scheduler.now()
     let clock = BootClock(bootID: "boot", now: moment.instant, wallOffset: moment.wallOffset)
     let loaded = try RefreshStore.open(
@@ -188,7 +189,10 @@ final class MemoryMachine: MachineConditions {
 
   func start(needs: ConditionNeeds, facts: Set<NamedFact>) { onStart(needs) }
   func delaySleep(_ isDelayed: Bool) {}
-  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { answer(false) }
+  /// The questions whether a user lingers, which the test answers.
+  var lingering: [(Bool) -> Void] = []
+
+  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { lingering.append(answer) }
 }
 
 /// The journal and the status line of a daemon.

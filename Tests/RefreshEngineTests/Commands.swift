@@ -8,7 +8,8 @@ extension Timeline {
     switch command {
     case "configure": try configure(rest)
     case "limits": try setLimits(rest)
-    case "lease", "lease-ends", "shown", "set", "reset", "run", "run-anyway", "says", "ends": try tell(command, rest)
+    case "lease", "lease-ends", "shown", "owner", "set", "reset", "run", "run-anyway", "says", "ends":
+      try tell(command, rest)
     case "unpause": handle(.paused(nil))
     case "pause": handle(.paused(try rest.first.map { .until(instant + (try duration($0))) } ?? .untilResumed))
     case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
@@ -108,6 +109,7 @@ extension Timeline {
       handle(
         .shown(
           try appID(try rest.word(0)), try rest.word(1).read { word in Presence.allCases.first { "\($0)" == word } }))
+    case "owner": handle(.ownerPresent(try appID(try rest.word(0)), try rest.word(1) == "there"))
     case "set", "reset": handle(.overridden(try appID(try rest.word(0)), try overrides(rest.dropFirst())))
     case "run":
       let trigger = rest.count > 1 ? try rest.word(1).read(Trigger.init(rawValue:)) : .manual
@@ -164,6 +166,7 @@ extension Timeline {
       case "places": limits.maxConcurrent = try value.read { Int($0) }
       case "transfers": limits.transfers.maxConcurrent = try value.read { Int($0) }
       case "per-host": limits.transfers.maxPerHost = try value.read { Int($0) }
+      case "sessions": limits.followsSessions = value == "logind"
       case "places-per-user": limits.maxConcurrentPerUser = try value.read { Int($0) }
       default: throw ScriptError(text: "\(word) is no limit")
       }

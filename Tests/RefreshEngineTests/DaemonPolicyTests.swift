@@ -3,9 +3,6 @@ import Testing
 @testable import RefreshEngine
 
 @Suite struct DaemonPolicyTests {
-  private let todo = AppID("org.example.todo")
-  private let mail = AppID("org.example.mail")
-
   @Test func `Bandwidth is shared evenly, and no worker gets nothing`() {
     #expect(Bandwidth.share(of: nil, among: 3) == nil)
     #expect(Bandwidth.share(of: 100, among: 0) == 100)
@@ -43,26 +40,6 @@ import Testing
     #expect(ServerHints.freshFor(nil, tasks: [false]) == nil)
     #expect(ServerHints.freshFor(nil, tasks: [true, true]) == .zero)
     #expect(ServerHints.freshFor(.seconds(9), tasks: [true, false]) == nil)
-  }
-
-  @Test func `Apps follow the sessions of persons, and a person's own signal holds until these change`() throws {
-    let (todo, mail) = (try #require(todo), try #require(mail))
-    let apps = [(id: todo, owner: UInt32(1000)), (id: mail, owner: UInt32(1001))]
-    var logins = SessionLogins()
-    #expect(SessionLogins.isPerson(1000) && !SessionLogins.isPerson(0) && !SessionLogins.isPerson(65_534))
-    var news = logins.follow([1000], apps: apps)
-    #expect(news.login == [todo] && news.absent == [1001])
-    #expect(logins.logOut(1001, apps: apps) == [mail])
-    news = logins.follow([1000], apps: apps)
-    #expect(news.login.isEmpty && news.absent.isEmpty)
-    news = logins.follow([1001], apps: apps)
-    #expect(news.login == [mail] && news.absent == [1000])
-    // The user has come back before it was known whether the user lingers.
-    _ = logins.follow([1000, 1001], apps: apps)
-    #expect(logins.logOut(1000, apps: apps).isEmpty)
-    news = logins.follow(nil, apps: apps)
-    #expect(news.login.isEmpty && news.absent.isEmpty)
-    #expect(logins.follow([1000], apps: apps).login == [todo])
   }
 
   @Test func `The first process to attach performs, unless it is late or leaves`() {

@@ -7,10 +7,12 @@ import Testing
 ///
 ///     configure APP [KEY=VALUE…] [; APP …]   these are all the apps; keys are in `AppLine`
 ///     limits KEY=VALUE…                      of the next `configure`: the floors `foreground` and `background`,
-///                                            durations; `places` and `places-per-user`, `transfers` and `per-host`, numbers
+///                                            durations; `places` and `places-per-user`, `transfers` and `per-host`, numbers;
+///                                            `sessions`, a word
 ///     launched|foreground|background|terminated|login|logout APP
 ///     lease N SIGNAL APP · lease-ends N APP
 ///     shown APP unknown|ended|running|front  what desktops show of it
+///     owner APP there|gone                   what the sessions say of its owner
 ///     set APP KEY=INTERVAL… · reset APP      `foreground`, `background`
 ///     run APP [TRIGGER]
 ///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went

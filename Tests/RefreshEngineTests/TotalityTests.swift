@@ -49,7 +49,8 @@ import Testing
     let events: [Event] = [
       .signalled(mail, .foreground), .leased(LeaseID(3), mail, .foreground), .leaseEnded(LeaseID(3), mail),
       .leaseEnded(LeaseID(3), todo), .overridden(mail, Overrides(backgroundInterval: .never)),
-      .shown(mail, .front), .requested(mail, .manual), .completed(stranger, task: 0, .newData, message: ""),
+      .shown(mail, .front), .ownerPresent(mail, false), .requested(mail, .manual),
+      .completed(stranger, task: 0, .newData, message: ""),
       .taskEnded(stranger, task: 0, TaskEnd(exit: .exited(0))), .completed(id, task: 5, .newData, message: ""),
       .taskEnded(id, task: -1, TaskEnd(exit: .exited(0))), .wokeUp, .clockStepped(wallOffset: .hours(5)),
     ]
@@ -77,7 +78,8 @@ import Testing
       .leaseEnded(LeaseID(1), todo), .overridden(todo, Overrides(foregroundInterval: .never)),
       .completed(id, task: 0, .failed(.reported("")), message: ""), .wokeUp, .stopped(leaving: []),
       .configured(Limits(), [:]),
-      .attached(todo), .detached(todo), .suspending(until: Instant(microseconds: 5_000_000)), .resumed,
+      .attached(todo), .detached(todo), .ownerPresent(todo, true), .ownerPresent(todo, false),
+      .suspending(until: Instant(microseconds: 5_000_000)), .resumed,
       .survived(id, tasks: [0]), .configured(Limits(), [todo: policy]),
       .taskEnded(id, task: 0, TaskEnd(exit: .notStarted("no memory"))),
     ]

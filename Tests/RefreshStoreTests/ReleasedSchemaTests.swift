@@ -235,7 +235,7 @@ import Testing
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     var batch = Batch(
-      Self.clock, states: try Self.statesOfSchema11(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+      Self.clock, states: try Self.statesOfSchema15(), device: Self.deviceOfSchema3, learned: try Self.learned(),
       openings: try Self.openingsMade(),
       records: try Self.recordsOfSchema7(), waits: try Self.waits(for: Hold.Name.released))
     batch.transfers.whole = try Self.transfersOfSchema13()
@@ -245,7 +245,7 @@ import Testing
     }
     (batch.history.droppedPushes, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_14_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_15_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
@@ -259,6 +259,7 @@ import Testing
       "SELECT group_concat(wall_us || ifnull(ended_wall_us, '-') || is_observed) FROM (SELECT * FROM opening ORDER BY id)",
       "SELECT group_concat(t) FROM (SELECT is_forced || ifnull(running_is_forced, '-') AS t FROM app ORDER BY id)",
       "SELECT group_concat(t) FROM (SELECT ifnull(kept_unit, '-') AS t FROM app ORDER BY id)",
+      "SELECT group_concat(t) FROM (SELECT ifnull(is_owner_present, '-') AS t FROM app ORDER BY id)",
       "SELECT count(*) FROM learned",
       "SELECT group_concat(fresh_until_us) || group_concat(running_session) FROM app",
       "SELECT group_concat(t) FROM (SELECT ifnull(running_push, '-') || pushed_us || is_terminated AS t FROM app ORDER BY id)",

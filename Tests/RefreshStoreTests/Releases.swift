@@ -79,7 +79,20 @@ extension ReleasedSchemaTests {
       device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
       waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema13,
       validators: validatorsOfSchema12, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 15", dump: PackageResources.schema_15_sql, states: statesOfSchema15,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema13,
+      validators: validatorsOfSchema12, pushes: pushes, dropped: droppedPushes),
   ]
+
+  /// The same states with what schema 15 has more.
+  static func statesOfSchema15() throws -> [AppID: AppState] {
+    var states = try statesOfSchema11()
+    states[try app("todo")]?.isOwnerPresent = true
+    states[try app("mail")]?.isOwnerPresent = false
+    return states
+  }
 
   /// The same validators with what schema 12 has more.
   static func validatorsOfSchema12() throws -> [AppID: [String: Validator]] {

@@ -41,6 +41,7 @@ struct SeededValues: RandomNumberGenerator {
     state.streak?.isReported = .random(using: &self)
     state.skipsAll = .random(using: &self)
     state.wasAttached = .random(using: &self)
+    state.isOwnerPresent = maybe { .random(using: &$0) }
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }

@@ -1,5 +1,6 @@
 """Apps that log in and out with the sessions of their owners, by the real logind (`sessions = "logind"`)."""
 
+import contextlib
 import pathlib
 import subprocess
 
@@ -34,8 +35,17 @@ def following(refreshd):
     return start
 
 
+@contextlib.contextmanager
+def lingering(user):
+    subprocess.run(["loginctl", "enable-linger", user], check=True, timeout=60)
+    try:
+        yield
+    finally:
+        subprocess.run(["loginctl", "disable-linger", user], check=True, timeout=60)
+
+
 def wait_for_phase(refreshd, phase, id=TODO, times=1):
-    """Waits until the app has entered this phase this many times."""
+    """Waits until the app has entered this phase this many times; a new app begins logged out."""
     refreshd.journal.wait("appPhaseChanged", count=times, REFRESH_APP=id, REFRESH_PHASE=phase)
     assert refreshd.app(id)["phase"] == phase.replace("-", "_")
 
@@ -43,49 +53,63 @@ def wait_for_phase(refreshd, phase, id=TODO, times=1):
 def test_an_app_is_logged_in_while_its_owner_has_a_session(anna, log_in, following):
     """From the first session to the last. The system's own apps do not depend on sessions."""
     refreshd = following()
-    wait_for_phase(refreshd, "logged-out")
+    assert refreshd.app()["phase"] == "logged_out"
     first, second = log_in("anna"), log_in("anna")
     wait_for_phase(refreshd, "background")
     log_out(first)
     assert refreshd.refreshctl("run", TODO, check=False).returncode == 0
     log_out(second)
-    wait_for_phase(refreshd, "logged-out", times=2)
-    assert "until anna, who has no session, logs in" in " ".join(refreshd.refreshctl("why", TODO).stdout.split())
+    wait_for_phase(refreshd, "logged-out")
+    assert "until anna has a session" in " ".join(refreshd.refreshctl("why", TODO).stdout.split())
     assert refreshd.app(ROOTS)["phase"] == "background"
 
 
-def test_a_persons_own_logout_holds_until_the_next_session(anna, log_in, following):
+@pytest.mark.parametrize("way", [["restart"], ["kill", "--signal=KILL", "--kill-whom=main"]], ids=["restart", "kill"])
+def test_a_persons_own_logout_holds_until_the_next_session(way, anna, log_in, following):
+    """Also over a second session meanwhile, and over a restart or a crash of the daemon."""
     first = log_in("anna")
     refreshd = following(app("exit 0", id=SECOND, owner="anna"))
+    wait_for_phase(refreshd, "background", SECOND)
     refreshd.refreshctl("logout", TODO)
+    refreshd.systemctl(*way, "refreshd.service")
+    refreshd.journal.wait("daemonReady", count=2)
     second = log_in("anna")
     log_out(first)
     assert refreshd.app()["phase"] == "logged_out"
     log_out(second)
     wait_for_phase(refreshd, "logged-out", SECOND)
+    assert len(refreshd.journal.entries(REFRESH_APP=TODO, REFRESH_PHASE="background")) == 1
     log_in("anna")
-    wait_for_phase(refreshd, "background")
+    wait_for_phase(refreshd, "background", times=2)
 
 
 def test_an_owner_who_lingers_is_not_logged_out(anna, berta, log_in, following):
-    subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
-    try:
+    with lingering("anna"):
         sessions = [log_in("anna"), log_in("berta")]
         refreshd = following(app("exit 0", id=BERTAS, owner="berta"))
+        wait_for_phase(refreshd, "background", BERTAS)
         for session in sessions:
             log_out(session)
         wait_for_phase(refreshd, "logged-out", BERTAS)
         assert refreshd.app()["phase"] == "background"
-    finally:
-        subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
 
 
-def test_an_app_that_comes_with_a_reload_follows_too(anna, following):
-    refreshd = following()
-    wait_for_phase(refreshd, "logged-out")
-    refreshd.configure(app("exit 0", owner="anna"), app("exit 0", id=SECOND, owner="anna"))
-    refreshd.refreshctl("reload")
-    wait_for_phase(refreshd, "logged-out", SECOND)
+def test_a_new_app_of_an_absent_owner_is_not_started(anna, berta, log_in, following):
+    """Neither at the start nor after a reload. An owner who lingers is not absent."""
+    apps = [app("exit 0", id=SECOND, owner="anna", background_interval="1h"), app("exit 0", id=BERTAS, owner="berta")]
+    with lingering("berta"):
+        refreshd = following(*apps)
+        wait_for_phase(refreshd, "background", BERTAS)
+        third, fourth = "org.example.third", "org.example.fourth"
+        apps += [app("exit 0", id=third, owner="anna", background_interval="1h"), app("exit 0", id=fourth, owner="berta")]
+        refreshd.configure(*apps)
+        refreshd.refreshctl("reload")
+        wait_for_phase(refreshd, "background", fourth)
+        assert refreshd.journal.entries(REFRESH_APP=SECOND) == refreshd.journal.entries(REFRESH_APP=third) == []
+        assert refreshd.app(SECOND)["phase"] == refreshd.app(third)["phase"] == "logged_out"
+        log_in("anna")
+        for id in (SECOND, third):
+            refreshd.journal.wait("refreshFinished", REFRESH_APP=id)
 
 
 def test_without_the_word_sessions_mean_nothing(anna, following):

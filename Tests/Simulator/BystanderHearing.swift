@@ -23,7 +23,8 @@ extension Bystander {
       // A retry waits for its back-off, which the running refresh may lengthen.
       if app.run != nil, trigger != .retry { apps[id]?.isAsked = true }
     case .forced(let id): hear(.requested(id, .manual), at: now)
-    case .awaited, .keeperReported, .keeperEnded: break
+    // Sessions come and go in the simulation of the daemon.
+    case .awaited, .keeperReported, .keeperEnded, .ownerPresent: break
     case .disabled(let id, let isDisabled):
       guard apps[id]?.policy != nil else { return }
       apps[id]?.isDisabled = isDisabled

@@ -62,7 +62,8 @@ extension Event {
     case .requested(let app, _), .forced(let app), .scheduled(let app, _), .disabled(let app, _), .skipped(let app),
       .skippedAll(let app, _):
       app
-    case .erased(let app), .synced(let app, _), .shown(let app, _), .answered(let app, _, _, _): app
+    case .erased(let app), .synced(let app, _), .shown(let app, _), .ownerPresent(let app, _): app
+    case .answered(let app, _, _, _): app
     case .withdrawn(let app, _, _), .keeperReported(let app, _, _, _), .keeperEnded(let app, _, _): app
     case .changed(let app, _): app
     case .forgotten(let app), .awaited(let app, _), .attached(let app), .detached(let app), .pushed(let app, _): app

@@ -171,7 +171,7 @@ import Testing
     ),
     (
       explanation(holds: ["logged-out"], awaitsSessionOf: "anna"),
-      "It is not refreshed until anna, who has no session, logs in, or until `refreshctl login org.example.todo`."
+      "It is not refreshed until anna has a session, or until `refreshctl login org.example.todo`."
     ),
     (
       explanation(

@@ -7,8 +7,6 @@ struct ConfigurationInForce {
   let limits: Limits
   /// The apps, in the order of their ids.
   private(set) var apps: [AppConfiguration]
-  /// Whether logind's sessions log apps in and out.
-  let sessions: SessionSource
   /// The launcher that the daemon uses from its next start on.
   let launcher: LauncherChoice
   /// The settings of all transfers together.
@@ -24,17 +22,17 @@ struct ConfigurationInForce {
 
   /// Makes the configuration of a daemon that has not opened yet: no apps and default limits.
   init() {
-    (limits, apps, sessions, launcher) = (Limits(), [], .none, .auto)
+    (limits, apps, launcher) = (Limits(), [], .auto)
     (transfers, namesPushSources, sinceMicroseconds) = (TransferSettings(), false, 0)
   }
 
   init(_ configuration: Configuration, at moment: Moment) {
     var limits = configuration.limits
     limits.maxConcurrent = limits.maxConcurrent ?? Machine.processors
+    limits.followsSessions = configuration.sessions == .logind
     self.limits = limits
     apps = configuration.apps
     held = configuration.held
-    sessions = configuration.sessions
     launcher = configuration.launcher
     transfers = configuration.transfers
     namesPushSources = configuration.namesPushSources

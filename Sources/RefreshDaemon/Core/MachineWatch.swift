@@ -87,7 +87,7 @@ extension ConfigurationInForce {
     case .dearer: if apps.contains(where: \.policy.isAdaptive) { needs.insert(.powerSaver) }
     case .stop: needs.insert(.powerSaver)
     }
-    if apps.contains(where: followsSessions) { needs.insert(.sessions) }
+    if apps.contains(where: { limits.followsSessions($0.policy) }) { needs.insert(.sessions) }
     return needs
   }
 }

@@ -1,12 +1,13 @@
 import RefreshConfig
 import RefreshEngine
 
-/// Logs apps in and out with the sessions of their owners, if the configuration asks for it.
+/// Tells the engine whose owners are there, if the configuration has apps log in and out with sessions.
 final class SessionFollower {
   private unowned let core: DaemonCore
   private let audience: Audience
   private let conditions: any MachineConditions
-  private var logins = SessionLogins()
+  /// The users who have sessions; nil before logind's first answer, and while no app follows sessions.
+  private var users: Set<UInt32>?
 
   init(_ core: DaemonCore, _ audience: Audience, _ conditions: any MachineConditions) {
     (self.core, self.audience, self.conditions) = (core, audience, conditions)
@@ -16,39 +17,43 @@ final class SessionFollower {
   ///
   /// If no app follows sessions any more, all apps stay as they are.
   func reconfigured() {
-    follow(apps.isEmpty ? nil : logins.users)
+    follow(apps.isEmpty ? nil : users)
   }
 
   /// Logs in apps whose owners have got a session, and logs out apps whose owners have lost it and do not linger.
   func follow(_ users: Set<UInt32>?) {
-    let (login, absent) = logins.follow(users, apps: apps)
-    for app in login { send(.login, app) }
-    for user in absent {
+    self.users = users
+    guard let users else { return }
+    var absent: Set<UInt32> = []
+    for app in apps {
+      if users.contains(app.owner.uid) {
+        tell(app.id, isPresent: true)
+      } else if core.engine.state(of: app.id)?.isOwnerPresent != false {
+        absent.insert(app.owner.uid)
+      }
+    }
+    for user in absent.sorted() {
       conditions.askLingering(of: user) { [self] lingers in
-        if !lingers { for app in logins.logOut(user, apps: apps) { send(.logout, app) } }
+        // The user may have come back meanwhile.
+        guard self.users?.contains(user) == false else { return }
+        for app in apps where app.owner.uid == user { tell(app.id, isPresent: lingers) }
       }
     }
   }
 
-  /// Whether the next session of its owner logs an app in: it follows sessions, and its owner has none.
+  /// Whether the next session of its owner logs an app in: it follows sessions, and they do not say that the owner is there.
   func awaitsSession(_ app: AppConfiguration) -> Bool {
-    core.configuration.followsSessions(app) && logins.users?.contains(app.owner.uid) == false
+    core.engine.limits.followsSessions(app.policy) && core.engine.state(of: app.id)?.isOwnerPresent != true
   }
 
-  /// The owners of the apps that follow sessions.
-  private var apps: [(id: AppID, owner: UInt32)] {
-    core.configuration.apps.filter(core.configuration.followsSessions).map { ($0.id, $0.owner.uid) }
+  /// The apps that follow sessions.
+  private var apps: [AppConfiguration] {
+    core.configuration.apps.filter { core.engine.limits.followsSessions($0.policy) }
   }
 
-  private func send(_ signal: Signal, _ app: AppID) {
-    audience.changePhase(of: app) { core.handle(.signalled(app, signal)) }
-    if signal == .logout { audience.runCalls.giveUp(app, .loggedOut) }
-  }
-}
-
-extension ConfigurationInForce {
-  /// Whether sessions log this app in and out; false for a held app, whose owner may be unknown.
-  func followsSessions(_ app: AppConfiguration) -> Bool {
-    sessions == .logind && SessionLogins.isPerson(app.owner.uid) && app.policy.unusable == nil
+  private func tell(_ app: AppID, isPresent: Bool) {
+    guard core.engine.state(of: app)?.isOwnerPresent != isPresent else { return }
+    audience.changePhase(of: app) { core.handle(.ownerPresent(app, isPresent)) }
+    if !isPresent { audience.runCalls.giveUp(app, .loggedOut) }
   }
 }

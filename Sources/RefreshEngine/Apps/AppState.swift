@@ -15,6 +15,7 @@ public struct AppState: Hashable, Sendable {
     var streak: FailureStreak?
     var skipsAll = false
     var wasAttached = false
+    var isForced = false
   }
 
   // The flags come last, so that the flags of ``App`` fit into the padding behind them.
@@ -48,8 +49,8 @@ public struct AppState: Hashable, Sendable {
   public var isTerminated = false
   /// Whether the daemon has reported that the data is older than the app's ``Policy/staleAfter``.
   public var isStaleReported = false
-  /// Whether the next manual refresh is asked for against the app's constraints.
-  public var isForced = false
+  /// Whether the sessions last said that the app's owner is there; nil if they never did.
+  public var isOwnerPresent: Bool?
 
   /// The refresh that is running, if one is.
   public var running: Started? {
@@ -107,6 +108,11 @@ public struct AppState: Hashable, Sendable {
   public var wasAttached: Bool {
     get { rare.wasAttached }
     set { rare.wasAttached = newValue }
+  }
+  /// Whether the next manual refresh is asked for against the app's constraints.
+  public var isForced: Bool {
+    get { rare.isForced }
+    set { rare.isForced = newValue }
   }
   /// A refresh that was asked for at a later time.
   public var oneShot: OneShot? {

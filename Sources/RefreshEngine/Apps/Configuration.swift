@@ -24,6 +24,12 @@ extension Engine {
       app.sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
       forgetAnswers(of: &app, before: before)
       if let change = app.change, !policy.watch.contains(change.folder) { app.change = nil }
+      let isNew = app.state.seenAt == nil || before.policy?.unusable != nil
+      if isNew, app.state.isOwnerPresent == nil, limits.followsSessions(policy) {
+        // Until the sessions say that its owner is there.
+        app.state.isLoggedOut = true
+        turn.decision.changed.insert(id)
+      }
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.state.seenAt == nil {
         app.state.seenAt = turn.now

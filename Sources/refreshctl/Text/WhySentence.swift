@@ -109,7 +109,7 @@ extension Screen {
         + "`refreshctl reload`: \(printable(hold.remedy))"
     }
     if names.contains("logged-out") {
-      let user = why.awaitsSessionOf.map { "\(printable($0)), who has no session, logs in, or until " } ?? ""
+      let user = why.awaitsSessionOf.map { "\(printable($0)) has a session, or until " } ?? ""
       let disabled = names.contains("disabled") ? " It is disabled as well (`refreshctl enable \(why.id)`)." : ""
       return "It is not refreshed until \(user)`refreshctl login \(why.id)`.\(disabled)"
     }
