@@ -67,6 +67,11 @@ static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *
   return 0;
 }
 
+/* Reads the security label of the peer: SO_PEERSEC. `bytes` is the size of the buffer, and then that of the label. */
+static inline int linux_peer_label(int fd, uint8_t *label, socklen_t *bytes) {
+  return getsockopt(fd, SOL_SOCKET, SO_PEERSEC, label, bytes);
+}
+
 /* Opens the process that connected: SO_PEERPIDFD, Linux 6.5. */
 static inline int linux_peer_pidfd(int fd) {
   int pidfd = -1;

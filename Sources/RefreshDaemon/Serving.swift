@@ -22,11 +22,7 @@ extension Daemon {
       tooManyWatches: RefreshdInterface.TooManyWatches(
         limit: bounds.watchesPerUser, remedy: "Close a connection that watches, or watch more with one."))
     let origin = CallerOrigin(readsRoots: ports.settings.isUserDaemon, launcher: ports.launcher)
-    server.confine = { process, user, pidfd, hasEnded in
-      hasEnded
-        ? origin.confinement(ofEnded: process, user, pidfd: pidfd)
-        : origin.confinement(of: process, user, pidfd: pidfd)
-    }
+    server.confine = { $0.hasEnded ? origin.confinement(ofEnded: $0) : origin.confinement(of: $0) }
     // A list of a thousand apps takes a megabyte of small blocks, which an idle daemon would keep.
     server.afterLongReply = HeapMemory.trim
     server.afterCrowd = HeapMemory.trim

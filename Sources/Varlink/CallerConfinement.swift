@@ -1,6 +1,3 @@
-import CLinux
-import Glibc
-
 /// The subject to which a caller is confined, because of where its process runs.
 ///
 /// Varlink only keeps it with the ``Peer``; the service inspects the process and enforces the result.
@@ -46,27 +43,28 @@ public enum CallerConfinement: Sendable, Equatable {
   /// - Parameters:
   ///   - descriptor: the connected socket.
   ///   - peer: its peer, by `SO_PEERCRED`.
-  ///   - look: inspects a process by its id, its user and its pidfd; with true, a process that has ended.
-  init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t, Int32, Bool) -> CallerConfinement) {
+  ///   - look: inspects the process.
+  init(of descriptor: Int32, _ peer: Peer, by look: (CallerProcess) -> CallerConfinement) {
     // 0 is a process outside of this pid namespace, about which nothing can be read.
     guard peer.pid > 0 else {
-      self = look(peer.pid, peer.uid, -1, false)
+      self = look(CallerProcess(id: peer.pid, user: peer.uid))
       return
     }
-    var pidfd = linux_peer_pidfd(descriptor)
-    // Before Linux 6.5 the process is found by its id, which another process may have by now.
-    if pidfd < 0, errno == ENOPROTOOPT { pidfd = linux_pidfd_open(peer.pid) }
-    guard pidfd >= 0 else {
+    let opened = peer.process ?? OpenProcess(peerOf: descriptor)
+    guard opened.pidfd >= 0 else {
       self = .fromAll
       return
     }
-    defer { close(pidfd) }
-    var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
-    if poll(&end, 1, 0) == 0 {
-      self = look(peer.pid, peer.uid, pidfd, false)
-      // By its end, the id may be another process's.
-      if poll(&end, 1, 0) == 0 { return }
+    var process = CallerProcess(
+      id: peer.pid, user: peer.uid, pidfd: opened.pidfd, securityLabel: Peer.label(of: descriptor))
+    self = withExtendedLifetime(opened) {
+      if !opened.hasEnded {
+        let confinement = look(process)
+        // By its end, the id may be another process's.
+        if !opened.hasEnded { return confinement }
+      }
+      process.hasEnded = true
+      return look(process)
     }
-    self = look(peer.pid, peer.uid, pidfd, true)
   }
 }

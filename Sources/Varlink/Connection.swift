@@ -243,7 +243,7 @@ public final class Connection {
   private func look(_ server: Server) {
     isLookedAt = true
     guard let confine = server.confine else { return }
-    peer.confinement = CallerConfinement(of: descriptor, peer, by: confine)
+    peer.inspect(descriptor, by: confine)
   }
 
   private func standInLine() {

@@ -16,6 +16,8 @@ public struct Peer: Sendable, Equatable {
   public let groups: [gid_t]
   /// The subject that the peer may act for, known after its first call.
   public internal(set) var confinement: CallerConfinement
+  /// Its process, opened before it can have made room for another of its id; nil where the kernel names the peer itself.
+  private(set) var process: OpenProcess?
 
   /// Makes a peer with given credentials, for tests and for other sources of credentials.
   public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t], confinement: CallerConfinement = .none) {
@@ -33,6 +35,21 @@ public struct Peer: Sendable, Equatable {
     var gid: gid_t = 0
     guard linux_peer_credentials(descriptor, &pid, &uid, &gid) == 0 else { return nil }
     self.init(pid: pid, uid: uid, gid: gid, groups: Peer.groups(of: descriptor))
+    if pid > 0, !OpenProcess.canBePeer { process = OpenProcess(pid) }
+  }
+
+  /// Inspects its process, once.
+  mutating func inspect(_ descriptor: Int32, by look: (CallerProcess) -> CallerConfinement) {
+    confinement = CallerConfinement(of: descriptor, self, by: look)
+    process = nil
+  }
+
+  /// The label of the peer of a socket; nil without one.
+  static func label(of descriptor: Int32) -> String? {
+    var label = [UInt8](repeating: 0, count: 1024)
+    var bytes = socklen_t(label.count)
+    guard linux_peer_label(descriptor, &label, &bytes) == 0 else { return nil }
+    return String(decoding: label.prefix(Int(bytes)).prefix { $0 != 0 }, as: UTF8.self)
   }
 
   /// Whether the group is the peer's primary group or a supplementary one.

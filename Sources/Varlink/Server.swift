@@ -8,9 +8,8 @@ public final class Server {
   let reactor: any Reactor
   let bounds: Bounds
   let reader: CallReader
-  /// Decides what a client may act for, by the id, the user and the pidfd of its process, and by whether that has ended;
-  /// called before the first call of a connection.
-  public var confine: ((pid_t, uid_t, Int32, Bool) -> CallerConfinement)?
+  /// Decides what a client may act for, by its process; called before the first call of a connection.
+  public var confine: ((CallerProcess) -> CallerConfinement)?
   /// Called after a turn in which a long reply was completely sent, because the heap may have much to release.
   public var afterLongReply: (() -> Void)?
   /// Called when most of many connections have ended, because the heap may have much to release.

@@ -1,14 +1,18 @@
 """The permissions of callers, by the credentials of the socket."""
 
+import json
 import os
 import pwd
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from client import answers, as_user, fails, message
 from daemon import MAIL, TODO
+from preload import preload  # noqa: F401
 from waiting import BOUND
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -162,3 +166,69 @@ def test_a_waiting_caller_hears_nothing_of_another_owners_refresh(daemon):
     with fails("org.refreshd.NotAllowed", app=TODO):
         next(queued)
     stream.close()
+
+
+# A process asks. Then another connects and ends, a third one gets its id, and a fourth asks on the connection.
+TAKES_AN_ID = """
+import os, signal, socket, sys
+path, user, version, call = sys.argv[1:]
+
+def ask(client, call):
+    client.sendall(call.encode() + b"\\0")
+    return client.recv(65536).rstrip(b"\\0").decode()
+
+def start(work):
+    process = os.fork()
+    if process == 0:
+        os.setresuid(int(user), int(user), int(user))
+        work()
+        os._exit(0)
+    return process
+
+def ask_alone():
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+    print(ask(client, call), flush=True)
+
+os.waitpid(start(ask_alone), 0)
+for _ in range(100):
+    client, other = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    ready, connected = os.pipe()
+    def connect():
+        client.connect(path)
+        os.write(connected, b"x")
+        signal.pause()
+    first = start(connect)
+    os.read(ready, 1)
+    # The daemon accepts one after the other.
+    other.connect(path)
+    ask(other, version)
+    os.kill(first, signal.SIGKILL)
+    os.waitpid(first, 0)
+    open("/proc/sys/kernel/ns_last_pid", "w").write(str(first - 1))
+    second = start(signal.pause)
+    answer = ask(client, call)
+    os.kill(second, signal.SIGKILL)
+    os.waitpid(second, 0)
+    # A thread of the daemon may have got the id.
+    if second == first:
+        print(answer)
+        break
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/sys/kernel/ns_last_pid"), reason="the kernel lets nobody choose an id")
+def test_before_linux_6_5_a_process_that_got_the_id_of_the_caller_is_not_taken_for_it(daemon, preload):  # noqa: F811
+    daemon.app("exit 100", owner="nobody", directory="/")
+    daemon.start(
+        prefix=["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"],
+        environment={"LD_PRELOAD": str(preload("older_kernel"))},
+    )
+    namespaces = f"/proc/{daemon.process.pid}/ns"
+    inside = ["nsenter", f"--pid={namespaces}/pid_for_children", f"--mount={namespaces}/mnt"]
+    version, show = ({"method": f"org.refreshd.Manager.{method}", "parameters": parameters}
+                     for method, parameters in (("Version", {}), ("Show", {"app": TODO})))  # fmt: skip
+    command = [sys.executable, "-c", TAKES_AN_ID, daemon.socket, str(NOBODY), json.dumps(version), json.dumps(show)]
+    ran = subprocess.run([*inside, *command], check=True, capture_output=True, text=True, timeout=60)
+    alone, taken = [json.loads(line).get("error") for line in ran.stdout.splitlines()]
+    assert [alone, taken] == [None, "org.refreshd.NotAllowed"]

@@ -34,6 +34,35 @@ import Varlink
     #expect(origin.confinement(inCgroup: path) == confinement)
   }
 
+  /// A cgroup, a security label, and what a process may speak about: AppArmor's label decides before the cgroup.
+  @Test(
+    arguments: [
+      ("\(manager)/app.slice/snap.todo.gui-1a2b.scope", nil, .sandbox(.init("snap.todo"))),
+      ("/system.slice/snap.todo.daemon.service", nil, .sandbox(.init("snap.todo"))),
+      ("\(manager)/app.slice/snap.todo_two.hook.install-1a2b.scope", nil, .sandbox(.init("snap.todo_two"))),
+      // Another security module says nothing about Snaps.
+      ("\(manager)/app.slice/snap.todo.gui-1a2b.scope", "u:r:unconfined_t:s0", .sandbox(.init("snap.todo"))),
+      ("\(manager)/app.slice/snap.todo.gui-1a2b.scope", "", .sandbox(.init("snap.todo"))),
+      ("\(manager)/app.slice/snap.0ad.gui-1a2b.scope", nil, .fromAll),
+      ("\(manager)/app.slice/snap.todo.gui-1a2b.scope", "snap.todo.gui (enforce)", .sandbox(.init("snap.todo"))),
+      ("/user.slice", "snap.todo.gui (enforce)", .sandbox(.init("snap.todo"))),
+      ("/user.slice", "snap.todo.gui//child (enforce)", .sandbox(.init("snap.todo"))),
+      ("/user.slice", "snap.todo.gui (unconfined)", .sandbox(.init("snap.todo"))),
+      // A terminal in a classic Snap, and what it starts with another profile.
+      ("\(manager)/app.slice/snap.code.code-1a2b.scope", "snap.code.code (complain)", .none),
+      ("\(manager)/app.slice/snap.code.code-1a2b.scope", "snap.code.code//null-/bin/sh (complain)", .none),
+      ("\(manager)/app.slice/snap.code.code-1a2b.scope", "unconfined", .none),
+      ("\(manager)/app.slice/snap.code.code-1a2b.scope", "/usr/bin/man (enforce)", .none),
+      // A task or a Flatpak that starts a Snap of another app is neither.
+      ("/\(slices)/refreshd-task-1-2-0.service", "snap.todo.gui (enforce)", .fromAll),
+      ("/\(slices)/refreshd-task-1-2-0.service", "unconfined", .to("org.example.to-do")),
+      ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", "snap.todo.gui (enforce)", .fromAll),
+    ] as [(String, String?, CallerConfinement)])
+  func theLabelDecidesAboutASnapBeforeTheCgroup(path: String, label: String?, confinement: CallerConfinement) {
+    let origin = CallerOrigin(readsRoots: false, launcher: MemoryLauncher())
+    #expect(origin.confinement(inCgroup: path, label: label) == confinement)
+  }
+
   /// A `.flatpak-info`, and what its instance may speak about.
   @Test(
     arguments: [
@@ -61,13 +90,13 @@ import Varlink
 
   @Test func thisProcessIsNoTask() {
     let origin = CallerOrigin(readsRoots: true, launcher: MemoryLauncher())
-    #expect(origin.confinement(of: getpid(), getuid(), pidfd: -1) == .none)
+    #expect(origin.confinement(of: CallerProcess(id: getpid(), user: getuid())) == .none)
   }
 
   /// The kernel gives 0 for a peer outside of the daemon's pid namespace.
   @Test(arguments: [false, true]) func aProcessThatTheDaemonCannotSeeIsNobody(readsRoots: Bool) {
     let origin = CallerOrigin(readsRoots: readsRoots, launcher: MemoryLauncher())
-    #expect(origin.confinement(of: 0, 1000, pidfd: -1) == .fromAll)
+    #expect(origin.confinement(of: CallerProcess(id: 0, user: 1000)) == .fromAll)
   }
 
   /// The kernel keeps the pid namespace of a process until a parent has waited for it.
@@ -79,9 +108,10 @@ import Varlink
     defer { close(pidfd) }
     var end = siginfo_t()
     try #require(waitid(P_PID, id_t(process), &end, WEXITED | WNOWAIT) == 0)
-    #expect(origin.confinement(ofEnded: process, 1000, pidfd: pidfd) == .none)
+    let ended = CallerProcess(id: process, user: 1000, pidfd: pidfd, hasEnded: true)
+    #expect(origin.confinement(ofEnded: ended) == .none)
     try #require(waitpid(process, nil, 0) == process)
-    #expect(origin.confinement(ofEnded: process, 1000, pidfd: pidfd) == .fromAll)
+    #expect(origin.confinement(ofEnded: ended) == .fromAll)
   }
 
   /// A user may make any number of cgroups, and the daemon examines at most a bounded number.

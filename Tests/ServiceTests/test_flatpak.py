@@ -1,4 +1,4 @@
-"""A Flatpak that `flatpak run` starts for anna, and the system's daemon, which cannot see into the sandbox."""
+"""Sandboxed apps of anna, and the system's daemon, which cannot see into a sandbox: `flatpak run` starts a real Flatpak."""
 
 import os
 import pathlib
@@ -8,9 +8,10 @@ import types
 import pytest
 
 from sandbox import Flatpak, installation
-from service import SOCKET, TODO, app
+from service import SOCKET, TODO, app, as_user
 
 OTHER = "org.example.other"
+SNAP = "snap.todo"
 HOME = pathlib.Path("/home/anna")
 REFUSED = "org.refreshd.NotAllowed"
 
@@ -50,7 +51,7 @@ def session_of(anna):
 
 @pytest.fixture
 def todo(refreshd, proc):
-    refreshd.configure(app("exit 100", owner="anna"), app("exit 100", id=OTHER, owner="anna"))
+    refreshd.configure(*(app("exit 100", id=id, owner="anna") for id in (TODO, OTHER, SNAP)))
     refreshd.start()
 
 
@@ -79,3 +80,16 @@ def test_a_flatpak_without_a_scope_is_nobody(request, todo, anna, why):
         request.getfixturevalue("lingering")
         environment = session_of(anna) | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
     assert errors(flatpak_of(anna, **environment)) == [REFUSED] * 4 + [None]
+
+
+def test_without_a_label_of_apparmor_a_process_in_the_scope_of_a_snap_speaks_for_that_snap(todo, lingering):
+    if pathlib.Path("/sys/module/apparmor/parameters/enabled").exists():
+        pytest.skip("AppArmor may label the process, and the label decides")
+
+    def asks(id, *prefix):
+        command = [*prefix, "refreshctl", "status", id]
+        return as_user("anna", *(f"{name}={value}" for name, value in session_of(lingering).items()), *command).returncode
+
+    scope = ("systemd-run", "--user", "--scope", "--quiet", "--unit=snap.todo.gui-1a2b.scope")
+    assert [asks(SNAP, *scope), asks(TODO)] == [0, 0]
+    assert asks(TODO, *scope) != 0

@@ -20,32 +20,31 @@ struct CallerOrigin {
   /// How many names are read from a folder of units, and from an app's slice.
   private static let (most, mostOfSlice) = (4096, 64)
 
-  /// The confinement of a process of a user; the pidfd is that of the process.
-  func confinement(of process: pid_t, _ user: uid_t, pidfd: Int32) -> CallerConfinement {
+  /// The confinement of a process that lives.
+  func confinement(of process: CallerProcess) -> CallerConfinement {
     // The kernel gives 0 for a process outside of the daemon's pid namespace, so nothing about it can be read.
-    guard process > 0 || user == 0 && !readsRoots else { return .fromAll }
-    let byCgroup = confinementByCgroup(of: process, user)
+    guard process.id > 0 || process.user == 0 && !readsRoots else { return .fromAll }
+    let byCgroup = confinementByCgroup(of: process)
     guard readsRoots else {
       // A Flatpak or a container without a known cgroup has a pid namespace of its own.
-      return byCgroup == .none && user != 0 && Self.isNested(pidfd) != false ? .fromAll : byCgroup
+      return byCgroup == .none && process.user != 0 && Self.isNested(process.pidfd) != false ? .fromAll : byCgroup
     }
-    guard let flatpak = FlatpakInformation.confinement(of: process, user) else { return byCgroup }
-    // A Flatpak that another app's task has started speaks for neither.
-    return byCgroup == .none || byCgroup.subject == flatpak.subject ? flatpak : .fromAll
+    return byCgroup.and(FlatpakInformation.confinement(of: process.id, process.user))
   }
 
-  /// The confinement of a process that has ended, perhaps before its call was read; the pidfd is that of the process.
+  /// The confinement of a process that has ended, perhaps before its call was read.
   ///
   /// The kernel keeps the cgroup of a process, but its pid namespace only until a parent has waited for it.
-  func confinement(ofEnded process: pid_t, _ user: uid_t, pidfd: Int32) -> CallerConfinement {
-    let membership = SmallFiles.bytes(of: "/proc/\(process)/cgroup")
+  func confinement(ofEnded process: CallerProcess) -> CallerConfinement {
+    let user = process.user
+    let membership = SmallFiles.bytes(of: "/proc/\(process.id)/cgroup")
     // As long as nobody has waited for the process, no other has its id.
-    let isNested = Self.isNested(pidfd)
+    let isNested = Self.isNested(process.pidfd)
     let known = isNested == nil ? nil : Cgroup.path(in: membership)
-    guard let path = known ?? cgroup(ofEnded: pidfd, user), !path.hasSuffix(Cgroup.deletedMark),
-      !path.split(separator: "/").contains(where: { $0.hasPrefix("snap.") })
-    else { return .fromAll }
-    let byCgroup = confinement(inCgroup: path)
+    guard let path = known ?? cgroup(ofEnded: process.pidfd, user), !path.hasSuffix(Cgroup.deletedMark) else {
+      return .fromAll
+    }
+    let byCgroup = confinement(inCgroup: path, label: process.securityLabel)
     // In a pid namespace of its own it may have been a Flatpak, whose root directory is gone.
     let mayBeInSandbox = isNested != false && (readsRoots ? user != 0 || getuid() == 0 : user != 0 && byCgroup == .none)
     return mayBeInSandbox ? .fromAll : byCgroup
@@ -71,30 +70,31 @@ struct CallerOrigin {
     return ids.first == UInt8(ascii: "-") ? nil : ids.contains(UInt8(ascii: "\t"))
   }
 
-  private func confinementByCgroup(of process: pid_t, _ user: uid_t) -> CallerConfinement {
+  private func confinementByCgroup(of process: CallerProcess) -> CallerConfinement {
+    let label = process.securityLabel
     errno = 0
-    let membership = SmallFiles.bytes(of: "/proc/\(process)/cgroup")
-    if let path = Cgroup.path(in: membership) { return confinement(inCgroup: path) }
+    let membership = SmallFiles.bytes(of: "/proc/\(process.id)/cgroup")
+    if let path = Cgroup.path(in: membership) { return confinement(inCgroup: path, label: label) }
     // Without a descriptor to read with, nothing is known.
     guard membership.isEmpty, [ENOENT, ESRCH, EACCES].contains(errno) else {
-      return membership.isEmpty ? .fromAll : .none
+      return membership.isEmpty ? .fromAll : confinement(inCgroup: "/", label: label)
     }
     // The daemon's unit hides other users' processes (ProtectProc=), but not their ids in cgroups.
-    let candidates = launcher.cgroups + Self.cgroups(ofManagerOf: user)
-    return switch Cgroup.holder(of: process, among: candidates, bound: Self.bound) {
-    case .none: .none
-    case .cgroup(let path): confinement(inCgroup: path)
+    let candidates = launcher.cgroups + Self.cgroups(ofManagerOf: process.user)
+    return switch Cgroup.holder(of: process.id, among: candidates, bound: Self.bound) {
+    case .none: confinement(inCgroup: "/", label: label)
+    case .cgroup(let path): confinement(inCgroup: path, label: label)
     case .unknown: .fromAll
     }
   }
 
-  /// The cgroups of the tasks and of the Flatpaks that a user's own service manager runs.
+  /// The cgroups of the tasks, the Flatpaks and the Snaps that a user's own service manager runs.
   private static func cgroups(ofManagerOf user: uid_t) -> [String] {
     let manager = "user.slice/user-\(user).slice/user@\(user).service"
     guard let mount = Cgroup.mounts.first(where: { access("\($0)/\(manager)", F_OK) == 0 }) else { return [] }
     let units = SmallFiles.directories(in: "\(mount)/\(manager)/app.slice", most: most)
-    // If there are too many to select Flatpaks, all are searched, up to the bound.
-    let apps = units.count < most ? units.filter { $0.hasPrefix("app-flatpak-") } : units
+    // If there are too many to select, all are searched, up to the bound.
+    let apps = units.count < most ? units.filter { $0.hasPrefix("app-flatpak-") || $0.hasPrefix(Snap.start) } : units
     let slices = SmallFiles.directories(in: "\(mount)/\(manager)/refreshd.slice", most: bound + 1)
     let tasks = slices.flatMap { slice in
       SmallFiles.directories(in: "\(mount)/\(manager)/refreshd.slice/\(slice)", most: mostOfSlice)
@@ -103,15 +103,20 @@ struct CallerOrigin {
     return apps.map { "\(mount)/\(manager)/app.slice/\($0)" } + tasks
   }
 
-  /// The confinement of a process in a cgroup, by the cgroup's path in the unified hierarchy.
-  func confinement(inCgroup path: String) -> CallerConfinement {
-    let names = path.split(separator: "/")
+  /// The confinement of a process in a cgroup, by the cgroup's path in the unified hierarchy and its own security label.
+  func confinement(inCgroup path: String, label: String? = nil) -> CallerConfinement {
+    let byLabel = Snap.confinement(byLabel: label)
+    return confinement(byNames: path.split(separator: "/"), findsSnaps: byLabel == nil).and(byLabel)
+  }
+
+  private func confinement(byNames names: [Substring], findsSnaps: Bool) -> CallerConfinement {
     for (parent, name) in zip([""] + names, names) {
       if UnitNames.isUnit(name) { return .init(UnitNames.app(ofSlice: parent)) }
       if name.hasPrefix(CgroupTrees.start), let key = TaskKey(name.dropFirst(CgroupTrees.start.utf8.count)) {
         return .init(launcher.app(of: key))
       }
       if let app = Self.flatpak(ofScope: name) { return app.map { .sandbox(.init($0.description)) } ?? .fromAll }
+      if findsSnaps, name.hasPrefix(Snap.start) { return Snap.confinement(byTag: name) }
     }
     return .none
   }
@@ -129,4 +134,12 @@ struct CallerOrigin {
 extension CallerConfinement {
   /// Confines a process to an app, or from all apps if the app is unknown.
   fileprivate init(_ app: AppID?) { self = app.map { .to($0.description) } ?? .fromAll }
+
+  /// The confinement by this evidence and by other evidence, which must name the same app.
+  ///
+  /// A Flatpak that another app's task has started speaks for neither.
+  fileprivate func and(_ other: CallerConfinement?) -> CallerConfinement {
+    guard let other, other != .none else { return self }
+    return self == .none || subject == other.subject ? other : .fromAll
+  }
 }

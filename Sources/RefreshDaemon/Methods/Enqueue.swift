@@ -25,7 +25,7 @@ extension Daemon {
         return call.fail(
           RefreshdInterface.NotAllowed(
             app: call.parameters.app,
-            remedy: "Let the sandbox of \(sandbox.subject) share the network, and ask the user's own daemon."))
+            remedy: "Ask the user's own daemon, as a Flatpak that shares the network or from outside."))
       }
       let files = transfers.workers.environment.files(of: sandbox.subject, of: app.owner)
       guard sandbox.folder ?? files.folder == files.folder else {
