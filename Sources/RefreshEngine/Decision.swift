@@ -94,6 +94,6 @@ public enum Effect: Hashable, Sendable {
   ///
   /// The one `keeperEnded` of that keeper answers this effect. It waits for no disk if the keeper certainly runs.
   case giveBack(RefreshID, AppID, GuardedUnit, isRunning: Bool)
-  /// Report that no keeper returns a unit that an earlier keeper left stopped or frozen, because no file names it any more.
-  case reportLeftUnit(AppID, String)
+  /// Report a unit that an earlier keeper kept, if it is still stopped or frozen: no file names it any more.
+  case reportLeftUnit(AppID, GuardedUnit)
 }

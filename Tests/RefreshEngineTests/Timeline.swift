@@ -147,7 +147,7 @@ struct Timeline {
     case .keep(let id, let app, let unit, let isKept):
       write("keep \(id) \(app.name) \(unit.name)\(isKept ? " (kept before)" : "")")
     case .giveBack(let id, let app, let unit, _): write("give-back \(id) \(app.name) \(unit.name)")
-    case .reportLeftUnit(let app, let unit): write("left \(app.name) \(unit)")
+    case .reportLeftUnit(let app, let unit): write("left \(app.name) \(unit.kept)")
     case .reportStuck(let id, let app): write("stuck \(id) \(app.name)")
     case .kill(let id, let app):
       write("kill \(id) \(app.name)")

@@ -5,13 +5,14 @@ import json
 import os
 import pathlib
 import select
+import signal
 import statistics
 import subprocess
 import time
 
 import pytest
 
-from service import TODO, as_user
+from service import TODO, app, as_user
 
 UNITS = pathlib.Path("/run/systemd/system")
 UNIT = "sync.service"
@@ -346,6 +347,54 @@ def test_a_keeper_without_a_daemon_returns_the_unit(daemon, write_unit):
     assert select.select([keeper], [], [], BOUND)[0], "the keeper has not ended"
     os.close(keeper)
     assert show("FreezerState") == "running"
+
+
+def test_a_unit_that_its_keeper_returned_alone_is_not_reported_as_left(daemon, write_unit, journal):
+    """Nobody guards the two units any more when the next daemon starts: one was returned, one was not."""
+    units = {TODO: UNIT, "org.example.zoo": "zoo.service"}
+    for name in units.values():
+        write_unit(name=name)
+    plain = app("true", id="org.example.plain")
+    daemon.configure(guard(guard="freeze"), guard("zoo.service", id="org.example.zoo"), plain)
+    daemon.drop_in("[Service]\nRestart=no\n")
+    daemon.start()
+    for id in units:
+        wait_until(lambda id=id: daemon.app(id)["verdict"] == "clear")
+        daemon.refreshctl("disable", id)
+        wait_until(lambda id=id: why(daemon, id)["guarded"]["is_kept"])
+    # Its answer comes when everything before it is on the disk.
+    daemon.refreshctl("disable", "org.example.plain")
+    processes = {unit: keeper_of(unit) for unit in units.values()}
+    os.kill(processes["zoo.service"], signal.SIGSTOP)
+    with pidfd(processes[UNIT]) as returns, pidfd(processes["zoo.service"]) as dies:
+        systemctl("kill", "--signal=KILL", "refreshd.service")
+        os.kill(processes["zoo.service"], signal.SIGKILL)
+        for keeper in (returns, dies):
+            assert select.select([keeper], [], [], BOUND)[0], "a keeper has not ended"
+    assert is_in("running", name="FreezerState")()
+
+    daemon.configure(plain)
+    daemon.start()
+    journal.wait("unitReturned", REFRESH_APP="org.example.zoo")
+    left = [entry["MESSAGE"] for entry in journal.entries() if "no file guards it any more" in entry["MESSAGE"]]
+    assert left == [
+        "org.example.zoo: zoo.service is still stopped, and no file guards it any more; run systemctl start zoo.service"
+    ]
+
+
+def keeper_of(unit):
+    """The process of the keeper of a unit."""
+    task = next(line.split()[0] for line in keepers() if line.endswith(f"guard of {unit}"))
+    return int(show("MainPID", task))
+
+
+@contextlib.contextmanager
+def pidfd(process):
+    descriptor = os.pidfd_open(process)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def test_a_missing_unit_is_named_and_kept_when_it_comes(daemon, network_manager, write_unit):

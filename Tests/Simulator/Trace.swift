@@ -51,7 +51,7 @@ public struct Trace: Sendable {
       "report-held \(id) \(app) \(holds.map(\.rawValue)) \(since.microseconds)"
     case .keep(let id, let app, let unit, _): "keep \(id) \(app) \(unit.name)"
     case .giveBack(let id, let app, let unit, _): "give-back \(id) \(app) \(unit.name)"
-    case .reportLeftUnit(let app, let unit): "left \(app) \(unit)"
+    case .reportLeftUnit(let app, let unit): "left \(app) \(unit.kept)"
     case .ask(let id, let app, let constraint): "ask \(id) \(app) \(constraint.rawValue)"
     case .reportEnd(let report, let app):
       "report-end \(report.record.id) \(app) \(report.failures)\(report.isFailing ? " failing" : "")"

@@ -190,7 +190,7 @@ final class Daemon {
     case .ask(let id, _, let constraint): commands.questions.ask(id, constraint, of: app)
     case .keep(let id, let name, let unit, let isKept): guards.keep(id, name, unit, isKept: isKept, of: app)
     case .giveBack(let id, let name, let unit, _): guards.giveBack(id, name, unit, of: app)
-    case .reportLeftUnit(let id, let unit): ports.journal.leftUnit(unit, of: id)
+    case .reportLeftUnit(let id, let unit): guards.reportLeft(unit, of: id)
     }
   }
 

@@ -107,6 +107,13 @@ final class GuardKeepers {
     }
   }
 
+  /// Reports a unit that no keeper returns any more, unless a keeper has returned it while no daemon ran.
+  func reportLeft(_ unit: GuardedUnit, of app: AppID) {
+    launcher.findLeft(unit) { [journal] isLeft in
+      if isLeft != false { journal.leftUnit(unit, of: app, isCertain: isLeft == true) }
+    }
+  }
+
   // MARK: The keeper's words
 
   /// Notes the report of a keeper by its token; false if the user has no such keeper.
@@ -173,9 +180,14 @@ extension DaemonJournal {
   }
 
   /// Reports a unit that no keeper returns, because no file names it any more.
-  func leftUnit(_ unit: String, of app: AppID) {
+  ///
+  /// `isCertain` is false if nobody can say whether the unit is still stopped or frozen.
+  fileprivate func leftUnit(_ unit: GuardedUnit, of app: AppID, isCertain: Bool) {
+    let (state, remedy) = unit.means == .freeze ? ("frozen", "thaw") : ("stopped", "start")
+    let manager = unit.user == nil ? "" : " --user"
     write(
-      "\(app): \(unit) stays as its guard has left it, because no file guards it any more; start it, or thaw it, "
-        + "with systemctl", .warning, .unitReturned, [JournalEntry.Field("REFRESH_APP", app.description)])
+      "\(app): \(unit) \(isCertain ? "is still" : "may still be") \(state), and no file guards it any more; run "
+        + "systemctl\(manager) \(remedy) \(unit.name)",
+      .warning, .unitReturned, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 }

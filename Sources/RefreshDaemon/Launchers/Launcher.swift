@@ -81,6 +81,11 @@ protocol Launcher: AnyObject {
 
   /// Finds out why the daemon is asked to stop; answers at once or within seconds.
   func findOccasion(answer: @escaping (StopOccasion) -> Void)
+
+  /// Finds out whether a unit that an earlier keeper kept is still stopped or frozen; answers at once or within seconds.
+  ///
+  /// The answer is nil if the unit belongs to a service manager that the launcher does not ask, or that does not answer.
+  func findLeft(_ unit: GuardedUnit, answer: @escaping (Bool?) -> Void)
 }
 
 /// The name of a task of a refresh, or of another command that runs for an app.
@@ -156,6 +161,8 @@ extension Launcher {
   var overduePaths: [String] { [] }
 
   func processes(of key: TaskKey) -> [Int32] { [] }
+
+  func findLeft(_ unit: GuardedUnit, answer: @escaping (Bool?) -> Void) { answer(nil) }
 
   /// Sends all processes of a task the signal of a step in their end.
   func send(_ step: TerminationSequence.Step, to key: TaskKey) {

@@ -24,11 +24,22 @@ public struct GuardedUnit: Hashable, Sendable, CustomStringConvertible {
   public var description: String { user.map { "\(name) of user \($0)" } ?? name }
 
   /// The unit as text for ``AppState/keptUnit``: `frozen syncthing.service`, or just the name for a stopped unit.
-  var kept: String { means == .freeze ? "frozen \(description)" : description }
+  public var kept: String { means == .freeze ? "frozen \(description)" : description }
+
+  /// Reads a text of ``AppState/keptUnit``.
+  init(kept text: String) {
+    var words = text.split(separator: " ")
+    let isFrozen = words.count > 1 && words[0] == "frozen"
+    if isFrozen { words.removeFirst() }
+    self.init(
+      words.first.map(String.init) ?? text, means: isFrozen ? .freeze : .stop,
+      user: words.count == 4 ? UInt32(words[3]) : nil)
+  }
 
   /// The unit that a text of ``AppState/keptUnit`` names, with its means; nil if it is another unit.
   func taken(as text: String) -> GuardedUnit? {
-    Means.allCases.lazy.map { GuardedUnit(name, means: $0, user: user) }.first { $0.kept == text }
+    let left = GuardedUnit(kept: text)
+    return left.name == name && left.user == user ? left : nil
   }
 }
 

@@ -34,7 +34,7 @@ extension Engine {
       } else {
         apps[index].state.keptUnit = nil
         turn.decision.changed.insert(apps.id(at: index))
-        turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), left))
+        turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), GuardedUnit(kept: left)))
       }
     }
     guard let unit else { return apps[index].guarding = nil }
