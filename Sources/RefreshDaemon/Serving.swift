@@ -161,8 +161,8 @@ extension Daemon {
 
   /// Whether there are apps that a caller may not ask about: true or nil; always nil for a task, a sandboxed app and the
   /// bridge.
-  func hasAppsOfOthers(than apps: [AppConfiguration], for peer: Peer) -> Bool? {
-    core.access.maySeeOwn(peer) && apps.count < core.configuration.apps.count ? true : nil
+  func hasAppsOfOthers(than apps: Int, for peer: Peer) -> Bool? {
+    core.access.maySeeOwn(peer) && apps < core.configuration.apps.count ? true : nil
   }
 
   /// The app of a call, if the caller may ask about it; answers the call otherwise.

@@ -39,10 +39,14 @@ public struct Forecast: Sendable {
 
   /// The most starts that a forecast lists: an interval of seconds gives more than a person reads.
   public static let mostStarts = 5_000
-  /// The most wakes and starts to compute for all apps; beyond it, the apps that were not asked for are left out.
-  ///
-  /// With a plan after each start this takes 10 s of one processor; only fleets of thousands reach it.
+  /// The most wakes and starts to compute in all; a forecast is cut there.
   public static let mostWorkedOut = 20_000
+  /// The most wakes and starts to compute for apps that nobody asked about; then these are left out.
+  ///
+  /// They only share wakes with the others, and a fleet of thousands would take seconds for a forecast of one app.
+  public static let mostOfOthers = 2_000
+  /// The most starts, with a few more, that one step computes.
+  private static let mostInStep = 50
 
   /// The end of the forecast, boot clock: the end of the span, or where a bound has cut it.
   public private(set) var end: Instant
@@ -61,43 +65,81 @@ public struct Forecast: Sendable {
   /// The apps that do not start before the end, in order of id.
   public private(set) var rest: [Rest] = []
 
+  /// The copy of the engine, as far as the forecast has come.
+  public private(set) var engine: Engine
+  private let apps: Set<AppID>?
+  /// The wake that is under way, or comes next.
+  private var window: Window
+  /// Whether a step has left starts of this wake to the next step.
+  private var isInWake = false
+  private var (listed, workedOut, ofOthers) = (0, 0, 0)
+  private var started: Set<AppID> = []
+
   /// Computes what would start.
   ///
   /// - Parameters:
   ///   - engine: the engine as it is.
-  /// - apps: the apps to list; all if nil.
+  ///   - apps: the apps to list; all if nil.
   ///   - span: how far to look.
-  /// - now: the boot clock's time, not before the time of the engine's last event.
+  ///   - now: the boot clock's time, not before the time of the engine's last event.
   public init(of engine: Engine, apps: Set<AppID>? = nil, for span: Duration, at now: Instant) {
+    self.init(beginningWith: engine, apps: apps, for: span, at: now)
+    while goOn() {}
+  }
+
+  /// Begins a forecast that ``goOn()`` computes step by step, because one of many apps takes seconds.
+  public init(beginningWith engine: Engine, apps: Set<AppID>? = nil, for span: Duration, at now: Instant) {
+    (self.engine, self.apps) = (engine, apps)
     end = now + span
-    var engine = engine
-    var window = Window(earliest: now, latest: now)
-    var (listed, workedOut) = (0, 0)
-    var started: Set<AppID> = []
-    guards = engine.configuredApps.filter { apps?.contains($0) != false && engine.guardState(of: $0) != nil }
-      .map { ($0, []) }
-    while window.earliest <= end {
-      let starts = engine.starts(at: window.earliest, atMost: Self.mostWorkedOut - workedOut)
-      let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
-      noteGuards(of: engine, at: window.earliest)
-      if !asked.isEmpty { wakes.append(Wake(window: window, starts: Array(asked.prefix(Self.mostStarts - listed)))) }
-      started.formUnion(asked.map(\.app))
-      listed += asked.count
-      workedOut += 1 + starts.count
-      let isTooMuch = workedOut >= Self.mostWorkedOut
-      if listed >= Self.mostStarts || isTooMuch && (apps == nil || aloneFrom != nil) {
-        (end, isCut) = (window.earliest, true)
-        break
-      }
-      if isTooMuch, let apps {
-        // Starts of other apps must not fill the list.
-        engine.keep(apps)
-        (aloneFrom, workedOut) = (window.earliest, 0)
-      }
-      guard let next = engine.nextWake else { break }
-      let earliest = max(next.earliest, window.earliest)
-      window = Window(earliest: earliest, latest: max(next.latest, earliest))
+    window = Window(earliest: now, latest: now)
+  }
+
+  /// Computes the next wake, or some starts of it; false when the forecast is complete.
+  public mutating func goOn() -> Bool {
+    if workedOut == 0 {
+      guards = engine.configuredApps.filter { apps?.contains($0) != false && engine.guardState(of: $0) != nil }
+        .map { ($0, []) }
     }
+    guard step() else {
+      noteRest()
+      return false
+    }
+    return true
+  }
+
+  private mutating func step() -> Bool {
+    guard window.earliest <= end else { return false }
+    let starts = engine.starts(at: window.earliest, atMost: Self.mostInStep, goingOn: isInWake)
+    let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
+    noteGuards(at: window.earliest)
+    started.formUnion(asked.map(\.app))
+    list(asked.prefix(Self.mostStarts - listed))
+    listed += asked.count
+    workedOut += starts.count + 1
+    ofOthers += starts.count - asked.count + (asked.isEmpty ? 1 : 0)
+    if listed >= Self.mostStarts || workedOut >= Self.mostWorkedOut {
+      (end, isCut) = (window.earliest, true)
+      return false
+    }
+    if aloneFrom == nil, ofOthers >= Self.mostOfOthers, let apps, engine.keep(apps) { aloneFrom = window.earliest }
+    isInWake = starts.count >= Self.mostInStep
+    if isInWake { return true }
+    guard let next = engine.nextWake else { return false }
+    let earliest = max(next.earliest, window.earliest)
+    window = Window(earliest: earliest, latest: max(next.latest, earliest))
+    return true
+  }
+
+  private mutating func list(_ starts: some Collection<Start>) {
+    guard !starts.isEmpty else { return }
+    if isInWake, let last = wakes.indices.last, wakes[last].window == window {
+      wakes[last].starts += starts
+    } else {
+      wakes.append(Wake(window: window, starts: Array(starts)))
+    }
+  }
+
+  private mutating func noteRest() {
     for id in engine.configuredApps
     where !started.contains(id) && apps?.contains(id) != false && engine.guardState(of: id) == nil {
       rest.append(Rest(app: id, verdict: engine.verdict(on: id, at: end)))
@@ -114,7 +156,7 @@ public struct Forecast: Sendable {
     }
   }
 
-  private mutating func noteGuards(of engine: Engine, at now: Instant) {
+  private mutating func noteGuards(at now: Instant) {
     for index in guards.indices {
       var holds: [Hold] = []
       if case .held(let held) = engine.verdict(on: guards[index].app, at: now) { holds = held }
@@ -126,21 +168,25 @@ public struct Forecast: Sendable {
 }
 
 extension Engine {
-  /// Leaves out all other apps, as if no file named them.
-  fileprivate mutating func keep(_ kept: Set<AppID>) {
-    for id in apps.ids where !kept.contains(id) {
+  /// Leaves out all other apps, as if no file named them; false if there are none.
+  fileprivate mutating func keep(_ kept: Set<AppID>) -> Bool {
+    let others = configuredApps.filter { !kept.contains($0) }
+    for id in others {
       apps[id]?.sharedPolicy = nil
       guard let index = apps.index(of: id) else { continue }
       agenda.set(index, to: nil)
       queue.set(index, to: nil)
     }
     noteNextWake()
+    return !others.isEmpty
   }
 
   /// Lets time pass, and ends each running refresh at once; starts `count` refreshes, or a few more.
-  mutating func starts(at now: Instant, atMost count: Int) -> [Forecast.Start] {
+  ///
+  /// - Parameter isGoingOn: whether an earlier call has started so many at the same instant that some are left.
+  mutating func starts(at now: Instant, atMost count: Int, goingOn isGoingOn: Bool = false) -> [Forecast.Start] {
     var starts: [Forecast.Start] = []
-    var events = [Event.wokeUp]
+    var events = isGoingOn ? answers : [.wokeUp]
     while !events.isEmpty, starts.count < count {
       for event in events {
         for effect in handle(event, at: now).effects {
@@ -151,9 +197,14 @@ extension Engine {
           }
         }
       }
-      events = running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key, $0.value) } + assumedAnswers
+      events = answers
     }
     return starts
+  }
+
+  /// The ends of the refreshes that run and the answers to open questions.
+  private var answers: [Event] {
+    running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key, $0.value) } + assumedAnswers
   }
 
   /// The ends of all tasks of a refresh, each with no data.

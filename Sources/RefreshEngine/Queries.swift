@@ -88,11 +88,9 @@ extension Engine {
   public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
 
   /// How many apps each hold keeps at an instant, boot clock; an app with two holds counts for both.
-  ///
-  /// - Parameter asked: the apps to count; all if nil.
-  public func heldCounts(at now: Instant, of asked: Set<AppID>? = nil) -> [Hold.Name: Int] {
+  public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
     var counts: [Hold.Name: Int] = [:]
-    for index in held.all where apps[index].policy != nil && asked?.contains(apps.id(at: index)) != false {
+    for index in held.all where apps[index].policy != nil {
       guard case .held(let holds) = verdict(on: index, at: now) else { continue }
       for hold in holds { counts[hold.name, default: 0] += 1 }
     }
@@ -101,12 +99,6 @@ extension Engine {
 
   /// How many refreshes are running, without refreshes whose processes no signal ends.
   public var refreshingCount: Int { running.count - stuck.count }
-
-  /// How many refreshes of some apps are running; of all if nil.
-  public func refreshingCount(of asked: Set<AppID>?) -> Int {
-    guard let asked else { return refreshingCount }
-    return running.count { asked.contains($0.value) && !stuck.contains($0.key) }
-  }
 
   /// The running refreshes whose processes no signal ends, with their apps.
   public var stuckRefreshes: [RefreshID: AppID] { running.filter { stuck.contains($0.key) } }

@@ -234,6 +234,24 @@ def pushes(path, app):
                 pusher.sendall(piece)
 
 
+@fault
+def plans(path, app):
+    """Asks for the forecast, the state and the past of many apps, over and over."""
+    calls = [("Forecast", {"hours": 168}), ("List", {}), ("Status", {}), ("Timeline", {"app": app, "since_us": 0})]
+    links = selectors.DefaultSelector()
+    for name, parameters in calls * 8:
+        link = connect(path)
+        piece = message(f"Manager.{name}", parameters)
+        links.register(link, selectors.EVENT_READ, piece)
+        link.sendall(piece)
+    announce()
+    while True:
+        for key, _ in links.select():
+            assert (reply := key.fileobj.recv(1 << 20)), "the daemon has closed the connection"
+            if reply.endswith(b"\0"):
+                key.fileobj.sendall(key.data)
+
+
 def many_transfers(app, count):
     """A call that enqueues transfers from as many missing servers."""
     request = {"path": "/tmp/nothing", "network": "none"}

@@ -1,8 +1,9 @@
 """A user who does nothing wrong, as a process of its own: `neighbour.py SOCKET APP SWITCHED CALL,...`, until its input ends.
 
 It makes these calls in turn, again and again: it asks for its apps, for the status and for an explanation, and disables
-and enables a second app. It prints what the status, the other calls that only ask and those that change something took,
-in seconds, and the calls that failed, as JSON. The app itself is due every half second and leaves a file for each start.
+and enables a second app. It prints what the status, the forecast, the other calls that only ask and those that change
+something took, in seconds, and the calls that failed, as JSON. The app itself is due every half second and leaves a file
+for each start.
 """
 
 import json
@@ -37,11 +38,12 @@ def main():
     # A call with its parameters, and its list in the report. The app that is due stays enabled; the other is switched.
     calls = {
         "Status": ({}, "status"), "List": ({}, "asking"), "Show": ({"app": app}, "asking"), "Why": ({"app": app}, "asking"),
+        "Forecast": ({"app": switched, "hours": 1}, "planning"),
         "Set": ({"apps": [app]}, "changing"), "Disable": ({"apps": [switched]}, "changing"),
         "Enable": ({"apps": [switched]}, "changing"),
     }  # fmt: skip
     names = names.split(",")
-    report, number = {"status": [], "asking": [], "changing": [], "failures": []}, 0
+    report, number = {"status": [], "asking": [], "planning": [], "changing": [], "failures": []}, 0
     while not select.select([sys.stdin], [], [], PAUSE)[0]:
         name = names[number % len(names)]
         number += 1

@@ -46,8 +46,8 @@ class Stand:
         # The task of the neighbour's app, apart from its shell command.
         self.task = {}
 
-    def start(self, *tasks, **keys):
-        """Starts the daemon with the neighbour's apps and one of the culprit with these tasks."""
+    def start(self, *tasks, more=0, **keys):
+        """Starts the daemon with the neighbour's apps and one of the culprit with these tasks, and as many more."""
         daemon = self.daemon
         daemon.app(
             {"name": "touch", "shell": f"touch {self.starts}/$(date +%s%N)", **self.task}, id=ITS_APP,
@@ -55,6 +55,8 @@ class Stand:
         )  # fmt: skip
         daemon.app("true", id=SWITCHED, owner=str(VICTIM), directory="/")
         daemon.app(*(tasks or ["true"]), id=BAD, owner=str(CULPRIT), directory="/", **keys)
+        for number in range(more):
+            daemon.app("true", id=f"{BAD}{number}", owner=str(CULPRIT), directory="/", background_interval="30min")
         daemon.start(prefix=self.prefix, environment=self.environment)
         with as_user(VICTIM):
             daemon.tell("foreground", ITS_APP)
@@ -171,7 +173,7 @@ class Measured:
         # Root's, and the neighbour's.
         self.statuses, self.status = sorted(statuses), sorted(report["status"])
         self.asking, self.changing = sorted(report["asking"]), sorted(report["changing"])
-        self.failures = report["failures"]
+        self.planning, self.failures = sorted(report["planning"]), report["failures"]
         self.lateness = sorted(lateness)
         self.megabytes = most
 
@@ -191,7 +193,8 @@ class Measured:
 
     def __repr__(self):
         return (
-            f"status: {said(self.status)}; asking: {said(self.asking)}; changing: {said(self.changing)}; root's status: {said(self.statuses)}; "
+            f"status: {said(self.status)}; asking: {said(self.asking)}; planning: {said(self.planning)}; "
+            f"changing: {said(self.changing)}; root's status: {said(self.statuses)}; "
             f"{len(self.lateness)} starts: p99 {p99(self.lateness) * 1e3:.0f} ms late; {self.megabytes:.0f} MB"
         )
 

@@ -67,3 +67,9 @@ def status(pid, name):
         if key == name:
             return int(value.split()[0])
     raise KeyError(name)
+
+
+def cpu(pid):
+    """The processor time of a process, in seconds."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -15,7 +15,7 @@ import pytest
 from client import answers, as_user, fails, message
 from daemon import MAIL, TODO
 from lingering import lingering
-from processes import status
+from processes import cpu, status
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 
@@ -142,6 +142,25 @@ def test_one_user_has_one_forecast_at_a_time(house):
             connection.close()
         (last,) = answers(asked[-1])
         assert last["parameters"]["wakes"]
+
+
+def test_a_forecast_ends_with_its_caller(house):
+    """Six callers that hang up cost less than three of their forecasts."""
+    for number in range(500):
+        house.app("exit 100", id=f"org.example.every{number}", owner="games", directory="/", background_interval="15min")
+    house.call("Manager.Reload")
+    forecast = f"{MANAGER}.Forecast", {"hours": 168}
+    with as_user(MALLORY):
+        before = cpu(house.pid)
+        with contextlib.closing(house.client.send(forecast)) as asked:
+            assert "error" not in answers(asked)[0]
+        whole = cpu(house.pid) - before
+        for _ in range(6):
+            with contextlib.closing(house.client.send(forecast)):
+                raw(house, f"{MANAGER}.Version")
+            # A user has one such call at a time, so the forecast is over then.
+            raw(house, f"{MANAGER}.Timeline", {"app": MAIL, "since_us": 0})
+        assert cpu(house.pid) - before - whole < 3 * whole
 
 
 def test_timelines_keep_nobody_waiting(house):

@@ -1,9 +1,7 @@
 """The bridge under test: its push.toml, its process and its costs."""
 
-import os
-import pathlib
-
 from daemon import REFRESHD, TODO, toml
+from processes import cpu
 from program import Program
 from waiting import Bound
 
@@ -85,11 +83,6 @@ class Bridge(Program):
     def cpu(self):
         """The processor time of the bridge, in seconds."""
         return cpu(self.pid)
-
-
-def cpu(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class App:

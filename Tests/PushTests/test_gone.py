@@ -6,8 +6,9 @@ import threading
 
 import pytest
 
-from bridge import App, cpu, push
+from bridge import App, push
 from daemon import HURRY, TODO
+from processes import cpu
 from servers.ntfy import Ntfy
 from servers.ports import free_port
 

@@ -14,7 +14,7 @@ extension Daemon {
     }
     let asked = Set(apps.lazy.filter { self.core.access.may(call.peer, about: $0) }.map(\.id))
     let others =
-      asked.count < apps.count ? hasAppsOfOthers(than: apps.filter { asked.contains($0.id) }, for: call.peer) : nil
+      asked.count < apps.count ? hasAppsOfOthers(than: asked.count, for: call.peer) : nil
     let now = core.readClocks()
     guard !asked.isEmpty else {
       return call.reply(
@@ -22,11 +22,57 @@ extension Daemon {
           fromMicroseconds: core.wall(now), untilMicroseconds: core.wall(now + .hours(Int64(hours))), isCut: false,
           wakes: [], rest: [], hasAppsOfOthers: others))
     }
-    let question = Forecaster.Question(
-      engine: core.engine, apps: asked, span: .hours(Int64(hours)), now: now, hasAppsOfOthers: others)
-    ports.forecast(question) { reply in
-      call.reply(reply)
-      self.ports.trimMemory()
+    ports.forecasts.begin(call) {
+      Forecaster(
+        self.core.engine, apps: asked, for: .hours(Int64(hours)), at: self.core.readClocks(), hasAppsOfOthers: others)
+    }
+  }
+}
+
+/// The forecasts that callers wait for.
+///
+/// Each user has one at a time, and they take turns on their thread. Each has a copy of the engine, so there are few at once.
+final class Forecasts {
+  typealias ForecastCall = Call<ManagerInterface.Forecast.Parameters>
+  /// Goes on with a forecast; nil if there is more to do.
+  typealias Work = (Forecaster, @escaping (ManagerInterface.Forecast.Reply?) -> Void) -> Void
+
+  private static let most = 4
+  private let work: Work
+  private let trimMemory: () -> Void
+  private var underWay = 0
+  private var waiting: [(call: ForecastCall, make: () -> Forecaster)] = []
+
+  init(_ work: @escaping Work, trimMemory: @escaping () -> Void = {}) {
+    (self.work, self.trimMemory) = (work, trimMemory)
+  }
+
+  /// Answers a call with a forecast, which is made when its turn comes.
+  func begin(_ call: ForecastCall, _ make: @escaping () -> Forecaster) {
+    waiting.append((call, make))
+    beginNext()
+  }
+
+  private func beginNext() {
+    while underWay < Self.most, !waiting.isEmpty {
+      let next = waiting.removeFirst()
+      // A caller that is gone must not keep the others waiting.
+      guard !next.call.isUnheard else {
+        next.call.drop()
+        continue
+      }
+      underWay += 1
+      goOn(next.make(), for: next.call)
+    }
+  }
+
+  private func goOn(_ forecaster: Forecaster, for call: ForecastCall) {
+    work(forecaster) { [self] reply in
+      if reply == nil, !call.isUnheard { return goOn(forecaster, for: call) }
+      underWay -= 1
+      if let reply { call.reply(reply) } else { call.drop() }
+      if underWay == 0, waiting.isEmpty { trimMemory() }
+      beginNext()
     }
   }
 }

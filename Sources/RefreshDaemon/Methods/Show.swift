@@ -19,7 +19,7 @@ extension Daemon {
         call.reply(
           ManagerInterface.List.Reply(
             apps: rows.filter(isStale) + rows.filter { !isStale($0) },
-            hasAppsOfOthers: self.hasAppsOfOthers(than: apps, for: call.peer)))
+            hasAppsOfOthers: self.hasAppsOfOthers(than: apps.count, for: call.peer)))
       }
     }
   }

@@ -10,50 +10,51 @@ extension Daemon {
     guard core.access.maySeeOwn(call.peer) else {
       return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
     }
-    let now = core.readClocks()
-    let apps = apps(for: call.peer)
-    let seesAll = core.access.mayAll(call.peer)
-    let scope = StatusScope(apps, isAll: seesAll, of: core.engine, at: now)
-    let transfers = seesAll ? core.engine.transferCounts : nil
-    call.reply(
-      ManagerInterface.Status.Reply(
-        status: Wire.DaemonStatus(
-          version: refreshdVersion, start: Int(core.engine.start),
-          sinceMicroseconds: core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset),
-          isUserDaemon: ports.settings.isUserDaemon, socket: ports.settings.socket,
-          launcher: ports.choice.name, launcherReason: launcherReason,
-          apps: apps.count, refreshing: scope.refreshing,
-          transferring: transfers?.running, transfersWaiting: transfers?.waiting,
-          next: scope.next, held: scope.held, pushesWaiting: scope.pushesWaiting,
-          hasAppsOfOthers: hasAppsOfOthers(than: apps, for: call.peer),
-          pause: core.engine.wirePause,
-          configuration: configurationState(of: apps, seesAll: seesAll),
-          store: Wire.StoreState(
-            directory: ports.settings.stateDirectory, problem: saving.problem?.description,
-            isSilent: saving.problem?.code == .unanswered ? true : nil),
-          stuck: stuck(of: apps), push: seesAll ? pushes.bridge.state : nil,
-          isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
-          desktops: desktopStates(for: call.peer, seesAll: seesAll),
-          launcherProblem: ports.launcher.problem, unconfined: unconfined,
-          guards: guards(among: apps, at: now), unwatched: unwatched(of: apps), pings: failedPings(of: apps),
-          troubled: troubled(among: apps, at: now))))
+    var scope = StatusScope()
+    inTurns(core.configuration.apps, for: call) { app, now, nights in
+      if self.core.access.may(call.peer, about: app) { scope.add(app, self, at: now, &nights) }
+    } then: {
+      call.reply(ManagerInterface.Status.Reply(status: self.status(of: scope, for: call.peer)))
+    }
   }
 
-  /// The configuration in force, with the mistakes in the files of some apps, or with all mistakes.
-  private func configurationState(of apps: [AppConfiguration], seesAll: Bool) -> Wire.ConfigurationState {
-    let files = seesAll ? [] : Set(apps.map(\.file))
+  private func status(of scope: StatusScope, for peer: Peer) -> Wire.DaemonStatus {
+    let seesAll = core.access.mayAll(peer)
+    let transfers = seesAll ? core.engine.transferCounts : nil
+    let stuck = stuck(for: peer)
+    return Wire.DaemonStatus(
+      version: refreshdVersion, start: Int(core.engine.start),
+      sinceMicroseconds: core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset),
+      isUserDaemon: ports.settings.isUserDaemon, socket: ports.settings.socket,
+      launcher: ports.choice.name, launcherReason: launcherReason, apps: scope.apps,
+      refreshing: seesAll ? core.engine.refreshingCount : max(0, scope.refreshing - stuck.count),
+      transferring: transfers?.running, transfersWaiting: transfers?.waiting,
+      next: scope.next(wallOffset: core.engine.wallOffset), held: scope.held,
+      pushesWaiting: scope.pushesWaiting > 0 ? scope.pushesWaiting : nil,
+      hasAppsOfOthers: hasAppsOfOthers(than: scope.apps, for: peer), pause: core.engine.wirePause,
+      configuration: configurationState(for: peer, seesAll: seesAll),
+      store: Wire.StoreState(
+        directory: ports.settings.stateDirectory, problem: saving.problem?.description,
+        isSilent: saving.problem?.code == .unanswered ? true : nil),
+      stuck: stuck.isEmpty ? nil : stuck, push: seesAll ? pushes.bridge.state : nil,
+      isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
+      desktops: desktopStates(for: peer, seesAll: seesAll),
+      launcherProblem: ports.launcher.problem, unconfined: unconfined,
+      guards: scope.guards.isEmpty ? nil : scope.guards, unwatched: scope.unwatched.isEmpty ? nil : scope.unwatched,
+      pings: scope.pings.isEmpty ? nil : scope.pings, troubled: scope.troubled.isEmpty ? nil : scope.troubled)
+  }
+
+  /// The configuration in force, with the mistakes in the files of the caller's apps, or with all mistakes.
+  private func configurationState(for peer: Peer, seesAll: Bool) -> Wire.ConfigurationState {
+    let (refused, held) = (core.configuration.refused, core.configuration.held)
+    let files = seesAll || refused.isEmpty && held.isEmpty ? [] : Set(apps(for: peer).map(\.file))
     func shown(_ problems: [Problem]) -> [Wire.Problem] {
       problems.filter { seesAll || files.contains($0.file) }.map(Wire.Problem.init)
     }
-    let held = shown(core.configuration.held)
+    let shownHeld = shown(held)
     return Wire.ConfigurationState(
       directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
-      problems: shown(core.configuration.refused), held: held.isEmpty ? nil : held)
-  }
-
-  private func unwatched(of apps: [AppConfiguration]) -> [Wire.WatchedFolder]? {
-    let unwatched = apps.flatMap(changes.states).filter { $0.state.problem != nil }.map(Wire.WatchedFolder.init)
-    return unwatched.isEmpty ? nil : unwatched
+      problems: shown(refused), held: shownHeld.isEmpty ? nil : shownHeld)
   }
 
   private func desktopStates(for peer: Peer, seesAll: Bool) -> [Wire.DesktopSession]? {
@@ -61,54 +62,14 @@ extension Daemon {
     return states.isEmpty ? nil : states
   }
 
-  private func guards(among apps: [AppConfiguration], at now: Instant) -> [Wire.Guard]? {
-    let guards = apps.compactMap { app -> Wire.Guard? in
-      guard let state = core.engine.guardState(of: app.id) else { return nil }
-      var holds: [String] = []
-      if case .held(let found) = core.engine.verdict(on: app.id, at: now) { holds = found.map(\.name.rawValue) }
-      return Wire.Guard(app: app.id.description, guarded: Wire.Guarded(state), holds: holds)
+  private func stuck(for peer: Peer) -> [Wire.StuckRefresh] {
+    let stuck = core.engine.stuckRefreshes.filter { _, app in
+      core.configuration[app].map { core.access.may(peer, about: $0) } ?? false
     }
-    return guards.isEmpty ? nil : guards
-  }
-
-  private func stuck(of apps: [AppConfiguration]) -> [Wire.StuckRefresh]? {
-    let ids = Set(apps.map(\.id))
-    let stuck = core.engine.stuckRefreshes.filter { ids.contains($0.value) }.sorted { $0.key < $1.key }
-    return stuck.isEmpty
-      ? nil
-      : stuck.map { refresh, app in
-        Wire.StuckRefresh(
-          app: app.description, refresh: refresh.description, pids: runner.processes(of: refresh).map(Int.init))
-      }
-  }
-
-  /// The most failed pings, and the most apps that need attention, to show.
-  private static let mostShown = 100
-
-  private func failedPings(of apps: [AppConfiguration]) -> [Wire.PingProblem]? {
-    let failed = apps.lazy.compactMap { self.pingProblem(of: $0.id) }.prefix(Self.mostShown)
-    return failed.isEmpty ? nil : Array(failed)
-  }
-
-  private func troubled(among apps: [AppConfiguration], at now: Instant) -> [Wire.TroubledApp]? {
-    let troubled = apps.lazy.compactMap { app in
-      self.core.engine.trouble(of: app.id, at: now).map { self.view(of: $0, app.id) }
+    return stuck.sorted { $0.key < $1.key }.map { refresh, app in
+      Wire.StuckRefresh(
+        app: app.description, refresh: refresh.description, pids: runner.processes(of: refresh).map(Int.init))
     }
-    let shown = Array(troubled.prefix(Self.mostShown))
-    return shown.isEmpty ? nil : shown
-  }
-
-  private func view(of trouble: Trouble, _ app: AppID) -> Wire.TroubledApp {
-    let (kind, instant): (Wire.Trouble, Instant?) =
-      switch trouble {
-      case .failing: (.failing, nil)
-      case .resting(let until): (.resting, until)
-      case .neverWorked(let since): (.neverWorked, since)
-      case .late(let since): (.late, since)
-      }
-    return Wire.TroubledApp(
-      app: app.description, trouble: kind, failures: core.engine.state(of: app)?.streak.map { Int($0.count) },
-      atMicroseconds: instant?.wallMicroseconds(at: core.engine.wallOffset))
   }
 
   /// The last ping of an app, if it failed.

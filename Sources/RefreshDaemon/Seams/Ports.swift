@@ -21,7 +21,7 @@ struct Ports {
   let folders: (any FolderWatch)?
   /// Makes a question for disk space, with its own thread.
   let diskSpace: () -> DiskSpaceWatch.Question
-  let forecast: (Forecaster.Question, @escaping (ManagerInterface.Forecast.Reply) -> Void) -> Void
+  let forecasts: Forecasts
   /// Watches the sockets of clients; nil for a daemon without a socket.
   let reactor: (any Reactor)?
   let journal: DaemonJournal

@@ -75,7 +75,6 @@ public enum Service {
   ) throws -> Ports {
     let tasks = LoopTasks(loop)
     let chosen = try ChosenLauncher(configuration.launcher, on: loop, settings: settings)
-    let forecaster = Forecaster()
     return Ports(
       settings: settings, scheduler: LoopScheduler(loop, tasks), store: ThreadedStore(store, tasks),
       launcher: chosen.launcher,
@@ -89,7 +88,9 @@ public enum Service {
           tasks.run({ _ in await reader.fitting(needs, in: folder) }, then: answer)
         }
       },
-      forecast: { question, answer in tasks.run({ _ in await forecaster.answer(question) }, then: answer) },
+      forecasts: Forecasts(
+        { forecaster, answer in tasks.run({ _ in await forecaster.goOn() }, then: answer) },
+        trimMemory: HeapMemory.giveBack),
       reactor: LoopReactor(loop: loop), journal: journal,
       notify: { notice, line throws(SystemdError) in
         if let notice { try Notify.send(notice, .status(line)) } else { try Notify.send(.status(line)) }

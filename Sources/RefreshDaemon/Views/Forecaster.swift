@@ -2,30 +2,39 @@ import RefreshAPI
 import RefreshEngine
 import Threads
 
-/// Computes forecasts on its own thread, so that the loop does not wait for them.
+/// Computes a forecast on the thread of all forecasts, a slice of time at once, so that callers take turns.
 ///
 /// The engine is a value: a forecast works on a copy, and changes nothing in the daemon or the store.
 actor Forecaster {
-  private nonisolated let executor = ThreadExecutor(name: "forecast")
+  private static let executor = ThreadExecutor(name: "forecast")
+  private static let slice = Duration.milliseconds(20)
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
-  struct Question: Sendable {
-    let engine: Engine
-    let apps: Set<AppID>
-    let span: Duration
-    let now: Instant
-    /// Whether there are apps that the caller may not ask about: true or nil.
-    var hasAppsOfOthers: Bool?
+  private var forecast: Forecast
+  private let from: Instant
+  /// Whether there are apps that the caller may not ask about: true or nil.
+  private let hasAppsOfOthers: Bool?
+
+  init(_ engine: Engine, apps: Set<AppID>, for span: Duration, at now: Instant, hasAppsOfOthers: Bool?) {
+    forecast = Forecast(beginningWith: engine, apps: apps, for: span, at: now)
+    (from, self.hasAppsOfOthers) = (now, hasAppsOfOthers)
   }
 
-  /// The refreshes that would start from now on, as the socket shows them.
-  func answer(_ question: Question) -> ManagerInterface.Forecast.Reply {
-    let (engine, now) = (question.engine, question.now)
-    let forecast = Forecast(of: engine, apps: question.apps, for: question.span, at: now)
+  /// Works for a slice of time; the refreshes that would start, as the socket shows them, or nil if there is more to do.
+  func goOn() -> ManagerInterface.Forecast.Reply? {
+    let end = ContinuousClock.now + Self.slice
+    while forecast.goOn() {
+      if ContinuousClock.now > end { return nil }
+    }
+    return reply
+  }
+
+  private var reply: ManagerInterface.Forecast.Reply {
+    let engine = forecast.engine
     func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: engine.wallOffset) }
     return ManagerInterface.Forecast.Reply(
-      fromMicroseconds: wall(now), untilMicroseconds: wall(forecast.end), isCut: forecast.isCut,
+      fromMicroseconds: wall(from), untilMicroseconds: wall(forecast.end), isCut: forecast.isCut,
       wakes: forecast.wakes.map { wake in
         Wire.ForecastWake(
           window: Wire.Window(
@@ -46,7 +55,7 @@ actor Forecaster {
           holds: verdict.holds(of: policy, wallOffset: engine.wallOffset) ?? [])
       },
       guards: forecast.guards.isEmpty ? nil : guards(of: forecast, engine),
-      hasAppsOfOthers: question.hasAppsOfOthers)
+      hasAppsOfOthers: hasAppsOfOthers)
   }
 
   private func guards(of forecast: Forecast, _ engine: Engine) -> [Wire.ForecastGuard] {

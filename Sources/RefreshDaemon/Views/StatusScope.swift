@@ -2,49 +2,88 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
-/// The state of some apps together, for the status.
+/// The state of some apps together, for the status; gathered app by app, because there may be thousands.
 struct StatusScope {
-  /// The refresh that starts next or, if no start is known, is due next.
-  private(set) var next: Wire.NextRefresh?
-  /// How many of the apps each hold keeps; nil if none is held.
-  let held: [Wire.HeldCount]?
-  /// How many pushes wait; nil if none does.
-  let pushesWaiting: Int?
-  /// How many refreshes are running.
-  let refreshing: Int
+  /// How many apps there are.
+  private(set) var apps = 0
+  /// How many of them a refresh keeps, those whose processes no signal ends included.
+  private(set) var refreshing = 0
+  /// How many pushes wait.
+  private(set) var pushesWaiting = 0
+  private(set) var guards: [Wire.Guard] = []
+  private(set) var unwatched: [Wire.WatchedFolder] = []
+  /// The last pings that failed, and the apps that need attention; not more than are shown.
+  private(set) var pings: [Wire.PingProblem] = []
+  private(set) var troubled: [Wire.TroubledApp] = []
+  private var holds: [Hold.Name: Int] = [:]
+  private var first: Candidate?
 
-  /// - Parameter isAll: whether these are all apps.
-  init(_ apps: [AppConfiguration], isAll: Bool, of engine: Engine, at now: Instant) {
-    let ids = apps.map(\.id)
-    let asked = isAll ? nil : Set(ids)
-    let held = engine.heldCounts(at: now, of: asked).sorted { $0.key.rawValue < $1.key.rawValue }
-    self.held = held.isEmpty ? nil : held.map { Wire.HeldCount(hold: $0.key.rawValue, apps: $0.value) }
-    let pushes = ids.reduce(0) { $0 + engine.waitingPushes(of: $1, at: now).count }
-    pushesWaiting = pushes > 0 ? pushes : nil
-    refreshing = engine.refreshingCount(of: asked)
-    let wall = { (instant: Instant) in instant.wallMicroseconds(at: engine.wallOffset) }
-    next = Self.first(of: ids, engine, at: now).map { first in
+  private typealias Candidate = (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)
+
+  /// The most failed pings, and the most apps that need attention, to show.
+  private static let mostShown = 100
+
+  mutating func add(_ app: AppConfiguration, _ daemon: Daemon, at now: Instant, _ nights: inout NightsAhead) {
+    let engine = daemon.core.engine
+    let outlook = engine.outlook(of: app.id, at: now, &nights)
+    apps += 1
+    pushesWaiting += engine.waitingPushes(of: app.id, at: now).count
+    unwatched += daemon.changes.states(of: app).filter { $0.state.problem != nil }.map(Wire.WatchedFolder.init)
+    if pings.count < Self.mostShown, let ping = daemon.pingProblem(of: app.id) { pings.append(ping) }
+    if troubled.count < Self.mostShown, let trouble = engine.trouble(of: app.id, at: now) {
+      troubled.append(Wire.TroubledApp(trouble, app.id, engine))
+    }
+    if let state = engine.guardState(of: app.id) {
+      guards.append(
+        Wire.Guard(
+          app: app.id.description, guarded: Wire.Guarded(state), holds: outlook.verdict.holds.map(\.name.rawValue)))
+    }
+    if case .refreshing = outlook.verdict { refreshing += 1 }
+    for hold in outlook.verdict.holds { holds[hold.name, default: 0] += 1 }
+    if let prospect = outlook.prospect { note(prospect, of: app.id) }
+  }
+
+  /// Notes the app that starts first or, if no start is known, is due first.
+  private mutating func note(_ prospect: Prospect, of app: AppID) {
+    guard let at = prospect.start?.earliest ?? prospect.due?.earliest else { return }
+    let other = (isHeld: prospect.start == nil, at: at, app: app, prospect: prospect)
+    let isSooner = first.map { other.isHeld == $0.isHeld ? other.at < $0.at : !other.isHeld } ?? true
+    if isSooner { first = other }
+  }
+
+  /// How many of the apps each hold keeps; nil if none is held.
+  var held: [Wire.HeldCount]? {
+    let held = holds.sorted { $0.key.rawValue < $1.key.rawValue }
+    return held.isEmpty ? nil : held.map { Wire.HeldCount(hold: $0.key.rawValue, apps: $0.value) }
+  }
+
+  /// The refresh that starts next or, if no start is known, is due next.
+  func next(wallOffset: Duration) -> Wire.NextRefresh? {
+    let wall = { (instant: Instant) in instant.wallMicroseconds(at: wallOffset) }
+    return first.map { first in
       Wire.NextRefresh(
         app: first.app.description, dueMicroseconds: wall(first.prospect.due?.earliest ?? first.at),
         startMicroseconds: (first.prospect.start?.earliest).map(wall),
         holds: first.prospect.holds.isEmpty ? nil : first.prospect.holds.map(\.name.rawValue))
     }
   }
+}
 
-  private typealias Candidate = (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)
+extension Verdict {
+  fileprivate var holds: [Hold] { if case .held(let holds) = self { holds } else { [] } }
+}
 
-  /// The app that starts first or, if no start is known, is due first.
-  private static func first(of ids: [AppID], _ engine: Engine, at now: Instant) -> Candidate? {
-    var nights = NightsAhead(from: now)
-    var first: Candidate?
-    for id in ids {
-      guard let prospect = engine.prospect(of: id, at: now, &nights),
-        let at = prospect.start?.earliest ?? prospect.due?.earliest
-      else { continue }
-      let other = (isHeld: prospect.start == nil, at: at, app: id, prospect: prospect)
-      let isSooner = first.map { other.isHeld == $0.isHeld ? other.at < $0.at : !other.isHeld } ?? true
-      if isSooner { first = other }
-    }
-    return first
+extension Wire.TroubledApp {
+  fileprivate init(_ trouble: Trouble, _ app: AppID, _ engine: Engine) {
+    let (kind, instant): (Wire.Trouble, Instant?) =
+      switch trouble {
+      case .failing: (.failing, nil)
+      case .resting(let until): (.resting, until)
+      case .neverWorked(let since): (.neverWorked, since)
+      case .late(let since): (.late, since)
+      }
+    self.init(
+      app: app.description, trouble: kind, failures: engine.state(of: app)?.streak.map { Int($0.count) },
+      atMicroseconds: instant?.wallMicroseconds(at: engine.wallOffset))
   }
 }

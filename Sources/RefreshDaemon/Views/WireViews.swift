@@ -167,26 +167,38 @@ extension Daemon {
     Wire.Intervals(app, core.engine.state(of: app.id)?.overrides ?? Overrides(), core.engine.limits)
   }
 
-  /// How long the rows of a list are worked out in one turn of the caller.
-  private static let rowsInTurn = Duration.milliseconds(2)
+  /// How long apps are looked at in one turn of the caller.
+  private static let lookInTurn = Duration.milliseconds(2)
 
-  /// Works out the rows of apps in this order, in turns of the caller: the next refresh of a planned app takes up to a
-  /// millisecond.
-  ///
-  /// A daemon that stops answers at once, because no turn may follow.
+  /// Works out the rows of apps in this order, in turns of the caller.
   func rows<Parameters>(
     of apps: [AppConfiguration], for call: Call<Parameters>, then answer: @escaping ([Wire.App]) -> Void
   ) {
-    var (left, rows) = (apps[...], [Wire.App]())
+    var rows: [Wire.App] = []
+    inTurns(apps, for: call) { app, now, nights in
+      rows.append(self.view(of: app, at: now, &nights).row)
+    } then: {
+      answer(rows)
+    }
+  }
+
+  /// Looks at apps in this order, in turns of the caller: the next refresh of a planned app takes up to a millisecond.
+  ///
+  /// A daemon that stops answers at once, because no turn may follow.
+  func inTurns<Parameters>(
+    _ apps: [AppConfiguration], for call: Call<Parameters>,
+    look: @escaping (AppConfiguration, Instant, inout NightsAhead) -> Void, then end: @escaping () -> Void
+  ) {
+    var left = apps[...]
     var nights = NightsAhead(from: core.readClocks())
     let step = {
       let now = self.core.readClocks()
       nights.goOn(from: now)
       while let app = left.popFirst() {
-        rows.append(self.view(of: app, at: now, &nights).row)
-        if self.core.now > now + Self.rowsInTurn, !self.core.engine.isStopping, !left.isEmpty { return true }
+        look(app, now, &nights)
+        if self.core.now > now + Self.lookInTurn, !self.core.engine.isStopping, !left.isEmpty { return true }
       }
-      answer(rows)
+      end()
       return false
     }
     if core.engine.isStopping { _ = step() } else { call.inTurns(step) }

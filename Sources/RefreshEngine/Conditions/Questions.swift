@@ -157,7 +157,8 @@ extension Engine {
   ///
   /// A forecast uses them, because it assumes that nothing changes.
   public var assumedAnswers: [Event] {
-    held.all.flatMap { index in
+    // Few of thousands of held apps have questions.
+    held.all.filter { !apps[$0].questions.isEmpty }.flatMap { index in
       Constraint.allCases.compactMap { constraint in
         guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
         return .answered(
