@@ -142,7 +142,7 @@ extension Daemon {
     bounds.connectionsPerUser = 1024
     bounds.reservedConnections = 256
     bounds.bytesPerUser = 8 << 20
-    bounds.bytes = 24 << 20
+    bounds.bytes = 12 << 20
     bounds.messageBytes = 4 << 20
     return bounds
   }

@@ -252,6 +252,19 @@ def plans(path, app):
                 key.fileobj.sendall(key.data)
 
 
+@fault
+def hoards(path, app):
+    """Asks for a list, has as many watches as a user may, and reads nothing."""
+    links = [connect(path) for _ in range(65)]
+    links[0].sendall(message("Transfers.List"))
+    for link in links[1:]:
+        link.sendall(message("Transfers.Watch", more=True))
+    links[0].settimeout(30)
+    links[0].recv(1, socket.MSG_PEEK)
+    announce()
+    time.sleep(3600)
+
+
 def many_transfers(app, count):
     """A call that enqueues transfers from as many missing servers."""
     request = {"path": "/tmp/nothing", "network": "none"}

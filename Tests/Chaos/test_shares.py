@@ -3,9 +3,16 @@
 A loop takes as much of the processors as the fault does, so what other load there is counts on both sides.
 """
 
+import contextlib
+import pathlib
+import pwd
+
 import pytest
 
-from stand import CALLS, MEGABYTES, SLACK, START, p99
+from client import answers, as_user
+from processes import status
+from stand import CALLS, MEGABYTES, SLACK, START, megabytes, p99, select_for
+from waiting import Bound
 
 SECONDS = 2.5
 """How long the fault lasts, and the loop before it and after it."""
@@ -55,3 +62,44 @@ def test_a_user_waits_little_longer_than_beside_a_loop(stand, fault):
     # A second look, because another program may have come between.
     assert not excess(stand, fault) or not (words := excess(stand, fault)), words
     stand.holds_afterwards()
+
+
+def fill(daemon, app):
+    """Enqueues as many transfers as the bounds admit to one of four users."""
+    for first in range(0, 5000, 500):
+        transfers = [
+            {"url": f"http://127.0.0.{number % 250 + 1}/{number}", "path": f"/tmp/never/{number}", "network": "wifi",
+             "description": "x" * 1000}
+            for number in range(first, first + 500)
+        ]  # fmt: skip
+        with contextlib.closing(daemon.client.send(("org.refreshd.Transfers.Enqueue", {"app": app, "transfers": transfers}))) as link:
+            if "error" in (reply := answers(link)[0]):
+                assert reply["error"] == "org.refreshd.Transfers.QueueFull", reply
+                break
+
+
+@pytest.mark.bound(120)
+def test_full_queues_and_unread_replies_stay_small(stand):
+    """The memory that the connections of four users took is given back when they are gone."""
+    daemon, apps = stand.daemon, {pwd.getpwnam(name).pw_uid: f"org.example.{name}" for name in ("bin", "sys", "mail", "lp")}
+    for uid, app in apps.items():
+        daemon.app("true", id=app, owner=str(uid), directory="/")
+    stand.start()
+    for uid, app in apps.items():
+        with as_user(uid):
+            fill(daemon, app)
+    kept, resident = megabytes(daemon.pid), status(daemon.pid, "VmRSS")
+    # From now on the kernel counts the most that is resident (proc_pid_clear_refs(5)).
+    pathlib.Path(f"/proc/{daemon.pid}/clear_refs").write_text("5")
+    with contextlib.ExitStack() as stack:
+        for uid, app in apps.items():
+            stack.enter_context(stand.culprit("hoards", app, uid))
+        measured = stand.measure(SECONDS)
+    assert not measured.failures, measured.failures[:3]
+    most = kept + (status(daemon.pid, "VmHWM") - resident) / 1024
+    print(f"{kept:.0f} MB, then up to {most:.0f} MB: {measured}")
+    assert most <= MEGABYTES
+    bound = Bound()
+    while megabytes(daemon.pid) > kept + 4:
+        assert bound.left, f"{megabytes(daemon.pid):.0f} MB, and {kept:.0f} MB before"
+        select_for(0.05)

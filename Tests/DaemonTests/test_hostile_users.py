@@ -387,7 +387,7 @@ def test_one_user_fills_no_queue_for_others(house):
         with fails(full, limit=1000, bound="servers of one user's transfers"):
             enqueue(house, "org.example.more", 1, url="http://one.more.example/")
         enqueue(house, MAIL, 900, description="x" * 1000, headers_file="/" + "/".join(["h" * 200] * 15))
-        with fails(full, limit=8 << 20, bound="bytes of one user's requests") as error:
+        with fails(full, limit=4 << 20, bound="bytes of one user's requests") as error:
             for _ in range(10):
                 enqueue(house, "org.example.more", 900, description="x" * 1000, headers_file="/" + "/".join(["h" * 200] * 15))
         assert "shorter" in error["remedy"]

@@ -31,12 +31,12 @@ enum TransferQuota {
   /// The most transfers in the queue, including ended transfers that are still listed.
   static let transfers = 20_000
   /// The most bytes of all requests.
-  static let bytes = 16 << 20
+  static let bytes = 8 << 20
   /// How many of them each user may have even if the queue is full.
   static let reserved = 1_000
   static let transfersOfUser = 10_000
   /// The most bytes of one user's requests: URLs, paths and texts.
-  static let bytesOfUser = 8 << 20
+  static let bytesOfUser = 4 << 20
   static let serversOfUser = 1_000
   static let transfersOfFlatpak = 1_000
   static let serversOfFlatpak = 64
