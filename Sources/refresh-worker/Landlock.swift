@@ -3,6 +3,9 @@ import Glibc
 
 /// The kernel's bound on the files of this process (landlock(7)), which needs no privilege.
 enum Landlock {
+  /// Whether the kernel has Landlock.
+  static var isAvailable: Bool { linux_landlock_rights() != 0 }
+
   /// Binds the process to these files and those below, before it has a second thread; returns a failure if it cannot.
   ///
   /// A kernel without Landlock binds nothing, and `refreshctl status` says so.
@@ -23,7 +26,9 @@ enum Landlock {
 
   /// Allows access to what is at a path, if anything is.
   private static func allow(_ path: String, _ rights: UInt64, by rules: Int32) -> Bool {
-    let file = linux_open_path(path)
+    // A folder is opened for reading first, so that it is mounted now if it is mounted on demand.
+    var file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if file < 0 { file = linux_open_path(path) }
     guard file >= 0 else { return true }
     defer { close(file) }
     var status = stat()

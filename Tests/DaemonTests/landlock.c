@@ -1,6 +1,7 @@
 // A kernel without Landlock, if $LANDLOCK is `none`; and a worker that tries to leave its files. For LD_PRELOAD.
 //
-// Whenever the process opens something by openat2(2), it also tries to read $OUTSIDE, and writes the errno into $VERDICT.
+// Once the process could be bound, and whenever it opens something by openat2(2), it also tries to read $OUTSIDE and to
+// make a file beside it, and writes the two values of errno into $VERDICT.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,15 +14,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+static int attempt(const char *path, int flags) {
+  int file = open(path, flags | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  close(file);
+  return 0;
+}
+
 static void try_to_leave(void) {
   const char *outside = getenv("OUTSIDE"), *verdict = getenv("VERDICT");
   if (!outside || !verdict) return;
-  int file = open(outside, O_RDONLY | O_CLOEXEC);
-  int problem = file < 0 ? errno : 0;
-  if (file >= 0) close(file);
-  file = open(verdict, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  char beside[4096];
+  snprintf(beside, sizeof beside, "%s.new", outside);
+  int read = attempt(outside, O_RDONLY), made = attempt(beside, O_WRONLY | O_CREAT);
+  int file = open(verdict, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return;
-  dprintf(file, "%d\n", problem);
+  dprintf(file, "%d %d\n", read, made);
   close(file);
 }
 
@@ -33,10 +41,13 @@ long syscall(long number, ...) {
   va_end(list);
   const char *landlock = getenv("LANDLOCK");
   if (number == 444 && landlock && !strcmp(landlock, "none")) {
+    try_to_leave();
     errno = ENOSYS;
     return -1;
   }
   if (number == SYS_openat2) try_to_leave();
   long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-  return real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+  long answer = real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+  if (number == 446) try_to_leave();
+  return answer;
 }

@@ -19,6 +19,15 @@ struct WorkerFoldersTests {
     #expect(assignment(.upload).writtenFolder == nil)
   }
 
+  @Test func aWorkerMovesOnlyFilesWithinItsBounds() {
+    let own = Wire.WorkerBounds(writes: "/a", reads: ["/password"])
+    let (download, upload) = (Wire.WorkerBounds(writes: "/a", reads: []), Wire.WorkerBounds(reads: ["/a"]))
+    #expect(own.holds(own) && own.holds(download) && own.holds(upload))
+    #expect(!own.holds(Wire.WorkerBounds(writes: "/b", reads: [])))
+    #expect(!own.holds(Wire.WorkerBounds(reads: ["/b"])) && !upload.holds(download) && !download.holds(own))
+    #expect(download.variable == #"REFRESH_BOUNDS={"writes":"/a","reads":[]}"#)
+  }
+
   @Test func aFolderThatTheManagerCannotOpenIsWrittenWithoutAView() {
     let folders = WorkerFolders()
     let keys = (0..<4).map { TaskKey(refresh: RefreshID(start: 1, number: 1), task: $0) }

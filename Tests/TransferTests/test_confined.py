@@ -151,19 +151,83 @@ def test_a_flatpak_has_a_share_of_its_users_queue(own, app):
     assert "1000 transfers" in "{limit} {bound}".format(**ask(1, 1))
 
 
-@pytest.mark.parametrize("kernel", ["with Landlock", "without"])
-def test_the_kernel_keeps_a_worker_in_the_folder(own, misbehaving, preload, kernel):  # noqa: F811
-    """A worker that has been taken over tries to read a file outside."""
+@pytest.fixture(params=["with Landlock", "without"])
+def taken_over(own, preload, request):  # noqa: F811
+    """A daemon whose workers try to read the secret and to make a file beside it; gives what comes of both."""
     verdict = own.home / ".var/app" / TODO / "data/verdict"
+    verdict.parent.mkdir(parents=True)
+    is_bound = request.param != "without"
     own.start(environment={
         "LD_PRELOAD": str(preload("landlock")), "OUTSIDE": str(own.secret), "VERDICT": str(verdict),
-        "LANDLOCK": "none" if kernel == "without" else "",
+        "LANDLOCK": "" if is_bound else "none",
     })  # fmt: skip
-    app = Flatpak(own)
-    assert "Landlock" not in own.status()["unconfined"]
-    own.transfers.done(app.enqueue(misbehaving.url("plain", SIZE), "/var/data/in"))
-    assert int(verdict.read_text()) == (0 if kernel == "without" else errno.EACCES)
-    assert ("Landlock" in own.status()["unconfined"]) == (kernel == "without")
+    expected = [errno.EACCES, errno.EACCES] if is_bound else [0, 0]
+    yield lambda: [int(word) for word in verdict.read_text().split()] == expected
+    assert ("all files of the user" in own.status()["unconfined"]) == (not is_bound)
+
+
+def test_the_kernel_keeps_a_flatpaks_worker_in_its_folder(own, taken_over, misbehaving):
+    own.transfers.done(Flatpak(own).enqueue(misbehaving.url("plain", SIZE), "/var/data/in"))
+    assert taken_over()
+
+
+def test_the_kernel_keeps_every_worker_of_a_user_at_its_files(own, taken_over, misbehaving):
+    """A transfer, and a task of the kind `http`."""
+    folder = own.home / ".var/app" / TODO / "data"
+    own.app("exit 100")
+    own.call("Manager.Reload")
+    request = {"url": misbehaving.url("plain", SIZE), "path": str(folder / "in"), "network": "none"}
+    own.transfers.done(own.transfers.enqueue(request)[0])
+    assert taken_over()
+    fetch = f'{{ url = "{misbehaving.url("plain", SIZE)}", to = "{folder / "feed"}" }}'
+    own.file().write_text(f'id = "{TODO}"\nbackground_interval = "never"\nnetwork = "none"\n[[task]]\nhttp = {fetch}\n')
+    own.call("Manager.Reload")
+    (folder / "verdict").unlink()
+    assert own.refresh()["outcome"] == "new_data"
+    assert taken_over() and Body(SIZE).is_in(folder / "feed")
+
+
+def test_a_bound_worker_reads_what_its_transfer_names(own, misbehaving):
+    """And what it may read is what the path leads to when the transfer begins, though an earlier one still runs."""
+    own.app("exit 100")
+    own.start()
+    password, netrc = own.home / "password", own.home / ".netrc"
+    for file, text in ((password, "ann:wrong\n"), (netrc, "machine 127.0.0.1 login ann password secret\n")):
+        file.write_text(text)
+        file.chmod(0o600)
+    running = own.transfers.download(misbehaving.url("plain", SIZE, hold=200_000), "first", credential_file=str(password))
+    misbehaving.wait_until_held("plain")
+    replacement = own.home / "new"
+    replacement.write_text("ann:secret\n")
+    replacement.chmod(0o600)
+    replacement.rename(password)
+    url = misbehaving.url("chunked", 1000, needs="ann:secret")
+    own.transfers.done(own.transfers.download(url, "second", credential_file=str(password)))
+    own.transfers.done(own.transfers.download(url, "third", netrc=True))
+    upload = own.home / "upload"
+    upload.mkdir()
+    Body(SIZE).write(upload / "file")
+    request = {"url": misbehaving.url("put"), "path": str(upload / "file"), "direction": "upload", "network": "none"}
+    own.transfers.done(own.transfers.enqueue(request)[0])
+    assert misbehaving.of("put")[-1].sha256 == Body(SIZE).sha256
+    misbehaving.let_go()
+    own.transfers.done(running)
+
+
+def test_a_bound_worker_puts_a_file_where_its_path_leads_when_it_is_whole(own, misbehaving):
+    own.app("exit 100")
+    own.start()
+    music, old = own.transfers.folder / "music", own.transfers.folder / "old"
+    music.mkdir()
+    first = own.transfers.download(misbehaving.url("plain", SIZE, hold=200_000), "music/one")
+    misbehaving.wait_until_held("plain")
+    own.transfers.wait(first, "there", lambda it: it["bytes"] == 200_000)
+    music.rename(old)
+    music.mkdir()
+    own.transfers.done(own.transfers.download(misbehaving.url("chunked", 1000), "music/two"))
+    misbehaving.let_go()
+    own.transfers.done(first)
+    assert Body(SIZE).is_in(music / "one") and Body(1000).is_in(music / "two") and list(old.iterdir()) == []
 
 
 def test_the_bounds_of_a_transfer_survive_the_daemon(own, app, misbehaving):

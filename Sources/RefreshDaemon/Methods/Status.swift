@@ -81,19 +81,16 @@ extension Daemon {
 
   /// Why refresh-worker is not confined, and what it may write; nil if it is confined everywhere.
   var unconfined: String? {
-    let words = [unviewed, hasUnboundFlatpaks ? "the kernel has no Landlock for transfers of sandboxed apps" : nil]
-    let known = words.compactMap(\.self)
-    return known.isEmpty ? nil : known.joined(separator: "; ")
-  }
-
-  /// Whether sandboxed apps have transfers, which only the worker itself keeps to their files.
-  private var hasUnboundFlatpaks: Bool { linux_landlock_rights() == 0 && transfers.hasFlatpaks }
-
-  private var unviewed: String? {
-    if ports.choice.name == "spawn" { return "refresh-worker is a child process, which only gives up its privileges" }
-    if ports.settings.isUserDaemon {
-      return "refresh-worker may write all files of the user: a user's units have no view of their own"
+    let isUserDaemon = ports.settings.isUserDaemon
+    if isUserDaemon, linux_landlock_rights() == 0 {
+      return "refresh-worker may write all files of the user: a user's units have no view of their own, and the kernel "
+        + "has no Landlock"
     }
+    if ports.choice.name == "spawn" {
+      return "refresh-worker is a child process, which only gives up its privileges"
+        + (isUserDaemon ? " and binds itself to its files" : "")
+    }
+    if isUserDaemon { return nil }
     let folders = transfers.workers.folders.unviewable.sorted()
     guard let first = folders.first else { return nil }
     let more = folders.count > 1 ? " and in \(folders.count - 1) more" : ""

@@ -39,6 +39,8 @@ extension TransferReport {
       case .wrong: .wrong
       case .noSpace: .noSpace(needed: report.needed ?? 0)
       case .stopped: .stopped
+      // The worker has not tried it.
+      case .elsewhere: .retry(after: nil, hasProgressed: true)
       case .retry, nil:
         .retry(after: report.retryAfterMicroseconds.map { .microseconds($0) }, hasProgressed: hasProgressed)
       }

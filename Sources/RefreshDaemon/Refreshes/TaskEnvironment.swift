@@ -1,4 +1,5 @@
 import Glibc
+import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
@@ -8,6 +9,8 @@ struct TaskEnvironment {
   private let inherited: [String]
   /// The runtime directory of the user of a user's own daemon; nil for the system's.
   private let runtimeDirectory: String?
+  /// Whether this is a user's own daemon.
+  private let isOfUser: Bool
   /// The path of the daemon's socket.
   private let socket: String
   /// The path of `refresh-worker`; its usual path if it is not found, for the error at its start.
@@ -23,7 +26,7 @@ struct TaskEnvironment {
 
   /// Chooses the variables that commands inherit from the daemon.
   init(_ settings: DaemonSettings) {
-    socket = settings.socket
+    (socket, isOfUser) = (settings.socket, settings.isUserDaemon)
     let runtime = settings.environment.first { settings.isUserDaemon && $0.hasPrefix("XDG_RUNTIME_DIR=/") }
     runtimeDirectory = runtime.map { String($0.dropFirst("XDG_RUNTIME_DIR=".count)) }
     worker = settings.reader.worker ?? "/usr/libexec/refreshd/refresh-worker"
@@ -52,6 +55,7 @@ struct TaskEnvironment {
     if let session { refreshing.append("REFRESH_SESSION=\(session)") }
     if let tries { refreshing.append("REFRESH_TRY=\(tries)") }
     if let contentID { refreshing.append("REFRESH_CONTENT_ID=\(contentID)") }
+    if let bounds = bounds(command.builtIn?.bounds) { refreshing.append(bounds.variable) }
     return variables(of: command, app, refreshing)
   }
 
@@ -69,7 +73,8 @@ struct TaskEnvironment {
 
   /// The environment of a worker that moves files, for a Flatpak with the bounds of its files.
   func variables(
-    ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String, flatpak: String? = nil
+    ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String, flatpak: String? = nil,
+    bounds: Wire.WorkerBounds? = nil
   ) -> [String] {
     let files = flatpak.map { self.files(of: $0, of: app.owner) }
     return variables(
@@ -77,8 +82,12 @@ struct TaskEnvironment {
       [
         "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
       ]
-        + (files.map { ["REFRESH_FLATPAK_FOLDER=\($0.folder)", "REFRESH_FLATPAK_DOCUMENTS=\($0.documents)"] } ?? []))
+        + (files.map { ["REFRESH_FLATPAK_FOLDER=\($0.folder)", "REFRESH_FLATPAK_DOCUMENTS=\($0.documents)"] } ?? [])
+        + (bounds.map { [$0.variable] } ?? []))
   }
+
+  /// The bounds that a worker with these files sets itself; nil for the system's daemon, where the worker has a view.
+  func bounds(_ needed: Wire.WorkerBounds?) -> Wire.WorkerBounds? { isOfUser ? needed : nil }
 
   /// The files that a Flatpak of a user may name.
   ///

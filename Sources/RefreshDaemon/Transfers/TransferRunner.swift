@@ -199,6 +199,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     if report.kind == .fetched { core.handle(.transferFetched(id)) }
     guard report.kind == .ended else { return }
     worker.remove(id)
+    worker.isOutdated = worker.isOutdated || report.end == .elsewhere
     if report.end == .retry || report.end == .wrong { journal.retries(id, of: worker.app, transfer) }
     self.report(id, TransferReport(report, hasProgressed: transfer.attempt.hasProgressed))
   }

@@ -98,9 +98,6 @@ extension TransferRequest {
 }
 
 extension TransferRunner {
-  /// Whether a sandboxed app has transfers.
-  var hasFlatpaks: Bool { known.ids.contains { known[$0]?.request.flatpak != nil } }
-
   /// The bound of the queue that an app's new transfers would exceed; nil if there is room.
   func exceeded(
     by asked: [CheckedTransfer], of app: AppConfiguration, isFlatpak: Bool = false

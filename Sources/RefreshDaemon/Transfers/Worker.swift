@@ -27,6 +27,10 @@ extension WorkerPool {
     let user: UInt32
     /// The id of the Flatpak to whose files it is bound; nil if it works for a plain app.
     let flatpak: String?
+    /// The files to which it binds itself; nil outside a user's daemon, and for a Flatpak.
+    let bounds: Wire.WorkerBounds?
+    /// Whether a path of its bounds leads elsewhere by now, so that it gets no more work.
+    var isOutdated = false
     /// The app's sandbox at the worker's start.
     private let sandbox: [SandboxProperty]
     let token = Token.make()
@@ -43,14 +47,18 @@ extension WorkerPool {
     /// Its limit in bytes a second, as last told; nil without a limit.
     var rate: Int64?
 
-    init(key: TaskKey, app: AppConfiguration, folder: String?, flatpak: String?, timer: any WakeTimer) {
+    init(
+      key: TaskKey, app: AppConfiguration, folder: String?, flatpak: String?, bounds: Wire.WorkerBounds?,
+      timer: any WakeTimer
+    ) {
       (self.key, self.app, self.folder, self.flatpak, self.timer) = (key, app.id, folder, flatpak, timer)
-      (user, sandbox) = (app.owner.uid, app.sandbox)
+      (self.bounds, user, sandbox) = (bounds, app.owner.uid, app.sandbox)
     }
 
-    /// Whether it is this app's worker, and runs as the app's file now says.
-    func serves(_ app: AppConfiguration) -> Bool {
-      self.app == app.id && user == app.owner.uid && sandbox == app.sandbox
+    /// Whether it is this app's worker, runs as the app's file now says, and may open these files.
+    func serves(_ app: AppConfiguration, _ flatpak: String?, _ needed: Wire.WorkerBounds?) -> Bool {
+      self.app == app.id && user == app.owner.uid && sandbox == app.sandbox && self.flatpak == flatpak && !isOutdated
+        && needed.map { bounds?.holds($0) ?? ($0.writes == nil || $0.writes == folder) } != false
     }
 
     /// Whether it accepts more work.

@@ -1,3 +1,4 @@
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -35,11 +36,39 @@ final class WorkerFolders {
 extension Wire.Assignment {
   /// The folder that the transfer writes to; nil if it only reads.
   var writtenFolder: String? { direction == .download ? folder(of: path) : nil }
+
+  /// The files that a worker must open to move the file.
+  var bounds: Wire.WorkerBounds {
+    let source = direction == .upload ? folder(of: path) : nil
+    let reads = [source, headersFile, credentialFile, netrc == true ? "~/.netrc" : nil]
+    return Wire.WorkerBounds(writes: writtenFolder, reads: reads.compactMap(\.self))
+  }
+}
+
+extension Wire.WorkerBounds {
+  /// Whether a worker with these bounds may open the files of other ones.
+  func holds(_ other: Self) -> Bool {
+    (other.writes ?? writes) == writes && other.reads.allSatisfy { $0 == writes || reads.contains($0) }
+  }
+
+  /// The variable of a worker's environment with the bounds.
+  ///
+  /// A worker that cannot read its bounds does no work; this text has no number that could not be written.
+  var variable: String {
+    do { return "REFRESH_BOUNDS=\(try jsonText(.line))" } catch { return "REFRESH_BOUNDS=" }
+  }
 }
 
 extension BuiltIn {
   /// The folder that the task writes to; nil if another process does the work.
   var writtenFolder: String? { writtenFile.map(folder(of:)) }
+
+  /// The files that the task must open; nil if another process does the work.
+  var bounds: Wire.WorkerBounds? {
+    guard let file, writtenFile != nil else { return nil }
+    let reads = [file.headersFile, file.credentialFile, file.usesNetrc ? "~/.netrc" : nil]
+    return Wire.WorkerBounds(writes: writtenFolder, reads: reads.compactMap(\.self))
+  }
 }
 
 private func folder(of path: String) -> String {

@@ -59,11 +59,9 @@ final class WorkerPool {
   ///
   /// A transfer that a Flatpak asked for gets a worker that is bound to the files of that Flatpak.
   func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration, flatpak: String?) -> Bool {
-    let folder = order.transfer?.writtenFolder
-    let open = workers.values.first {
-      $0.isOpen && $0.serves(app) && $0.flatpak == flatpak && (folder == nil || $0.folder == folder)
-    }
-    guard let worker = open ?? start(for: app, writingTo: folder, flatpak) else { return false }
+    let bounds = order.transfer?.bounds
+    let open = workers.values.first { $0.isOpen && $0.serves(app, flatpak, bounds) }
+    guard let worker = open ?? start(for: app, flatpak, bounds) else { return false }
     worker.orders.append(order)
     worker.given.insert(id)
     if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
@@ -152,13 +150,15 @@ final class WorkerPool {
     return stuck >= (folder == nil ? Self.mostStuckReaders : Self.mostStuckWriters)
   }
 
-  private func start(for app: AppConfiguration, writingTo folder: String?, _ flatpak: String?) -> Worker? {
+  private func start(for app: AppConfiguration, _ flatpak: String?, _ needed: Wire.WorkerBounds?) -> Worker? {
+    let folder = needed?.writes
     guard !wouldBeStuck(app.id, in: folder) else { return nil }
+    let bounds = flatpak == nil ? environment.bounds(needed) : nil
     let key = TaskKey(refresh: core.makeID(), task: 0)
     let worker: Worker
     do throws(SystemdError) {
       let timer = try core.scheduler.timer { [unowned self] in workers[key].map(boundPassed) }
-      worker = Worker(key: key, app: app, folder: folder, flatpak: flatpak, timer: timer)
+      worker = Worker(key: key, app: app, folder: folder, flatpak: flatpak, bounds: bounds, timer: timer)
     } catch {
       return nil
     }
@@ -172,7 +172,7 @@ final class WorkerPool {
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
         environment: environment.variables(
-          ofWorker: command, app: app, id: key.refresh, token: worker.token, flatpak: flatpak),
+          ofWorker: command, app: app, id: key.refresh, token: worker.token, flatpak: flatpak, bounds: bounds),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: TerminationSequence.shortGrace,
         properties: app.sandbox.map(UnitProperty.init), confinement: folders.confinement(of: key, to: folder),
         input: nil, changedPath: nil))

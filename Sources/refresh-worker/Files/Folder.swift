@@ -19,6 +19,17 @@ final class Folder {
       descriptor = try Self.open(path, belowOneOf: Confinement.flatpakFolders)
       return
     }
+    let place = try Self.walk(path)
+    descriptor = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let code = errno
+    close(place)
+    guard descriptor >= 0 else { throw TaskFailure(errno: code, "open the folder", path.isEmpty ? "/" : path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens a folder only to name it, which Landlock allows everywhere.
+  private static func walk(_ path: String) throws(TaskFailure) -> Int32 {
     var current = linux_open_folder(AT_FDCWD, "/")
     var walked = ""
     for component in path.split(separator: "/") {
@@ -26,19 +37,15 @@ final class Folder {
       walked += "/\(component)"
       let next = linux_open_folder(current, String(component))
       let code = errno
-      let isLink = next < 0 && Self.isLink(component, in: current)
+      let isLink = next < 0 && isLink(component, in: current)
       close(current)
       if isLink { throw TaskFailure(.failed, "cannot use \(path): \(walked) is a symbolic link; give the real path") }
       guard next >= 0 else { throw TaskFailure(errno: code, "open the folder", walked) }
       current = next
     }
-    descriptor = openat(current, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    let code = errno
-    close(current)
-    guard descriptor >= 0 else { throw TaskFailure(errno: code, "open the folder", path.isEmpty ? "/" : path) }
+    guard current >= 0 else { throw TaskFailure(errno: errno, "open the folder", "/") }
+    return current
   }
-
-  deinit { close(descriptor) }
 
   /// Opens a folder of a Flatpak, which may put a link in any place below its folders at any time.
   ///
@@ -76,8 +83,10 @@ final class Folder {
   /// Whether a path leads to an open directory, as ``init(path:)`` walks it; nil if it leads nowhere.
   static func leads(_ path: String, to descriptor: Int32) -> Bool? {
     do throws(TaskFailure) {
-      let found = try Folder(path: path)
-      return withExtendedLifetime(found) { isSame(found.descriptor, descriptor) }
+      let isOfFlatpak = !Confinement.flatpakFolders.isEmpty
+      let found = isOfFlatpak ? try open(path, belowOneOf: Confinement.flatpakFolders) : try walk(path)
+      defer { close(found) }
+      return isSame(found, descriptor)
     } catch {
       return nil
     }

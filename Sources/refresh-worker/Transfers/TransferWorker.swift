@@ -91,6 +91,9 @@ final class TransferWorker: TransferHost {
 
   private func begin(_ id: Int64, _ assignment: Wire.Assignment) {
     guard transfers[id] == nil else { return }
+    guard Confinement.isInPlace else {
+      return reports.add(Wire.TransferReport(id: id, kind: .ended, end: .elsewhere))
+    }
     let transfer: any Transfer =
       switch assignment.direction {
       case .download: Download(id: id, assignment, in: self)
