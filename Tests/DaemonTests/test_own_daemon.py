@@ -200,6 +200,65 @@ def test_a_flatpak_does_not_learn_which_condition_stopped_it(own, flatpak, place
     assert sum("a constraint was no longer met" in text for text in seen) >= 5
 
 
+# A network with an interface of its own, and a battery.
+ELSEWHERE = """
+ip link add name uplink77 type veth peer name uplink78 && ip link set uplink78 up && ip link set uplink77 up &&
+ip address add 192.0.2.1/24 dev uplink77 && ip route add default via 192.0.2.2 && mount --bind "$0" /sys/class/power_supply && exec "$@"
+"""
+
+
+def test_no_reply_to_a_flatpak_names_the_machine_or_another_app(own, flatpak):
+    own.stop()
+    battery = own.directory / "supplies/BAT0"
+    battery.mkdir(parents=True)
+    facts = {"type": "Battery", "scope": "System", "present": "1", "status": "Discharging", "capacity": "37"}
+    for name, text in facts.items():
+        (battery / name).write_text(f"{text}\n")
+    # In the person's replies each of these is there.
+    of_machine = ["uplink77", "37 %"]
+    of_file = {"ssids": ["HomeNet"], "denied_ssids": ["NextDoor"], "reachable": "vault.invalid:443", "present": "usb:dead:beef",
+               "mounted": "/srv/vault", "when": ["/bin/false", "check-vault"]}  # fmt: skip
+    own.app("exit 100", network="wifi", power="ac", idle=True, calm=True, **of_file)
+    own.app("exec /srv/secret/mail-sync", id=MAIL)
+    own.start(prefix=["unshare", "--net", "--mount", "sh", "-c", ELSEWHERE, battery.parent])
+    secrets = of_machine + ["HomeNet", "NextDoor", "vault", "dead:beef", MAIL, "/srv/secret", "mail-sync"]
+    root, streams = str(own.directory), []
+    try:
+        for method, parameters in (("Manager.Watch", {}), ("App.Attach", {"app": TODO}), ("Transfers.Watch", {})):
+            command = calling(method, parameters, root, more=True)
+            streams.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            streams[-1].first = streams[-1].stdout.readline()
+        for app in (TODO, MAIL):
+            request = {"url": "http://127.0.0.1:9/file", "path": f"/srv/secret/{app}", "network": "wifi"}
+            own.call("Transfers.Enqueue", app=app, transfers=[request | ({"path": "/tmp/file"} if app == TODO else {})])
+        finished(own.run(MAIL, anyway=True))
+        own.call("Manager.Disable", apps=[MAIL])
+        own.run(anyway=True)
+        own.call("Manager.Pause")
+        asked = [(f"Manager.{name}", {"app": TODO}) for name in ("Show", "Why", "History")] + [("Transfers.List", {})]
+        asked += [("App.Signal", {"app": id, "signal": "background"}) for id in (TODO, MAIL)]
+        asked += [(f"Manager.{name}", {"app": MAIL}) for name in ("Show", "Why", "History")]
+        seen = {method + str(parameters): json.dumps(ask(method, parameters, root)) for method, parameters in asked}
+        # The last event of each, so that all before it have come.
+        own.call("App.Signal", app=TODO, signal="foreground")
+        own.call("Transfers.Cancel", ids=[1])
+        for stream, last in zip(streams, ("phase_changed", "phase_changed", "ended")):
+            lines = [stream.first]
+            while f'"{last}"' not in lines[-1]:
+                lines.append(stream.stdout.readline())
+            seen[last + stream.args[-1]] = "".join(lines)
+    finally:
+        for stream in streams:
+            stream.kill()
+            stream.communicate(timeout=60)
+    person = json.dumps([own.call("Manager.Why", app=TODO), own.show(MAIL), own.call("Transfers.List")])
+    assert [secret for secret in secrets if secret not in person] == []
+    for asked, text in seen.items():
+        # A reply of an error repeats the id that the caller has named.
+        hidden = [secret for secret in secrets if secret in text and not (secret == MAIL and MAIL in asked)]
+        assert hidden == [], (asked, text)
+
+
 def test_nobody_watches_nothing(own, flatpak):
     flatpak.write_text("")
     watching = calling("Manager.Watch", {}, str(own.directory), more=True)

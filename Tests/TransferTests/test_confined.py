@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from daemon import TODO
+from daemon import TODO, finished
 from preload import preload  # noqa: F401
 from processes import end_all
 from sandbox import Flatpak, Lookalike, OwnDaemon
@@ -139,6 +139,31 @@ def test_a_flatpak_speaks_for_its_own_app_and_is_not_the_person(own, app):
         answer = app.ask(f"Manager.{method}", app=TODO)
         assert "error" not in answer
         assert not [word for word in ("HomeNet", other) if word in str(answer)], json.dumps(answer, indent=1)
+
+
+def test_a_flatpak_ends_nothing_of_another_app(own, app, misbehaving):
+    """Not even with the token of the other's task, nor from a sandbox that it makes within its own."""
+    other = "org.example.other"
+    tokens = own.pipe("tokens")
+    own.app(f"echo $REFRESH_TOKEN > {tokens}; exec sleep 60", id=other)
+    own.app("exit 100")
+    own.call("Manager.Reload")
+    run = own.run(other)
+    token = tokens.line()
+    request = {"url": misbehaving.url("plain", SIZE, hold=1000), "path": str(own.home / "other"), "network": "none"}
+    id = own.transfers.enqueue(request, app=other)[0]
+    misbehaving.wait_until_held("plain")
+    assert app.ask("App.Complete", token=token, outcome="new_data")["error"] == "org.refreshd.NoSuchToken"
+    for method in ("Cancel", "Pause", "Resume"):
+        assert app.ask(f"Transfers.{method}", ids=[id])["error"] == NOT_ALLOWED
+    assert app.ask("Transfers.Rejoin", app=other, session="default")["error"] == NOT_ALLOWED
+    assert app.ask("Transfers.List")["transfers"] == []
+    for method in ("Show", "Why", "History"):
+        assert app.ask(f"Manager.{method}", "within", app=other)["error"] == NOT_ALLOWED
+    assert "error" not in app.ask("Manager.Show", "within", app=TODO)
+    assert own.show(other)["running"] and "result" not in own.transfers.show(id)
+    own.call("Manager.Expire", refresh=own.show(other)["running"]["id"])
+    assert finished(run)["outcome"] == "failed"
 
 
 def test_a_flatpak_has_a_share_of_its_users_queue(own, app):

@@ -39,11 +39,17 @@ final class RefreshRunner: DecisionFollower {
   ///
   /// A task may pass its token to any process; the token of an attached process is for its user only.
   func task(of token: String, completedBy peer: Peer) -> TaskKey? {
-    guard let key = refreshes.task(of: token) else { return nil }
+    guard let key = refreshes.task(of: token), !isOfAnother(peer, than: refreshes[key.refresh]) else { return nil }
     guard let running = refreshes[key.refresh], let performer = running.performer,
       let user = parts.audience.attached.user(of: performer)
     else { return key }
     return user == peer.uid ? key : nil
+  }
+
+  /// Whether a caller is known to be a task or a Flatpak of another app.
+  private func isOfAnother(_ peer: Peer, than running: RunningRefreshes.Running?) -> Bool {
+    guard let subject = peer.confinement.subject else { return false }
+    return subject != running?.app.id.description
   }
 
   /// The known processes of a running refresh.

@@ -23,11 +23,14 @@ enum Viewer: CaseIterable {
     return task
   }
 
-  /// The constraints without the Wi-Fi networks that the app's file names.
+  /// The constraints without what the app's file names: networks, servers, folders, devices and commands.
   func seen(_ constraints: Constraints) -> Constraints {
     guard self == .app else { return constraints }
     var constraints = constraints
     (constraints.ssids, constraints.deniedSSIDs) = ([], [])
+    for name in [\Constraints.mounted, \.present, \.reachable, \.when] where constraints[keyPath: name] != nil {
+      constraints[keyPath: name] = "…"
+    }
     return constraints
   }
 
