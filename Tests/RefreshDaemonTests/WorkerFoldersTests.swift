@@ -25,7 +25,7 @@ struct WorkerFoldersTests {
     #expect(own.holds(own) && own.holds(download) && own.holds(upload))
     #expect(!own.holds(Wire.WorkerBounds(writes: "/b", reads: [])))
     #expect(!own.holds(Wire.WorkerBounds(reads: ["/b"])) && !upload.holds(download) && !download.holds(own))
-    #expect(download.variable == #"REFRESH_BOUNDS={"writes":"/a","reads":[]}"#)
+    #expect(download.variable == #"REFRESH_BOUNDS={"reads":[],"writes":"/a"}"#)
   }
 
   @Test func aFolderThatTheManagerCannotOpenIsWrittenWithoutAView() {
