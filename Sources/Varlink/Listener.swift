@@ -15,6 +15,8 @@ final class Listener {
 
   /// The most clients that one turn of the loop admits.
   private static let batch = 16
+  /// The most clients that one turn admits or turns away, so that nobody fills the queue before other users' clients.
+  private static let most = 1024
 
   init(descriptor: Int32, boundPath: String?, server: Server) throws {
     self.descriptor = descriptor
@@ -34,10 +36,11 @@ final class Listener {
   }
 
   private func accept() {
-    for _ in 0..<Listener.batch {
+    var admitted = 0
+    for _ in 0..<Listener.most where admitted < Listener.batch {
       let client = linux_accept4(descriptor)
       if client >= 0 {
-        server?.admit(client)
+        if server?.admit(client) == true { admitted += 1 }
         continue
       }
       switch errno {
