@@ -1,7 +1,7 @@
 // A kernel without Landlock, if $LANDLOCK is `none`; and a worker that tries to leave its files. For LD_PRELOAD.
 //
-// Once the process could be bound, and whenever it opens something by openat2(2), it also tries to read $OUTSIDE and to
-// make a file beside it, and writes the two values of errno into $VERDICT.
+// Once the process could be bound, and whenever it has walked to a folder and opens it, it also tries to read $OUTSIDE and
+// to make a file beside it, and writes the two values of errno into $VERDICT.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -45,9 +45,17 @@ long syscall(long number, ...) {
     errno = ENOSYS;
     return -1;
   }
-  if (number == SYS_openat2) try_to_leave();
   long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
   long answer = real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
   if (number == 446) try_to_leave();
   return answer;
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
+  va_end(list);
+  if (!strcmp(path, ".")) try_to_leave();
+  return (int)syscall(SYS_openat, folder, path, flags, mode);
 }

@@ -1,19 +1,25 @@
 """Sandboxed apps of anna, and the system's daemon, which cannot see into a sandbox: `flatpak run` starts a real Flatpak."""
 
+import contextlib
 import os
 import pathlib
+import stat
 import subprocess
 import types
 
 import pytest
 
+from client import Client
 from sandbox import Flatpak, installation
+from servers.body import Body
 from service import SOCKET, TODO, app, as_user
 
 OTHER = "org.example.other"
 SNAP = "snap.todo"
 HOME = pathlib.Path("/home/anna")
 REFUSED = "org.refreshd.NotAllowed"
+SIZE = 300_000
+SYSTEM = types.SimpleNamespace(home=HOME, socket=SOCKET)
 
 
 @pytest.fixture
@@ -35,11 +41,10 @@ def proc():
     subprocess.run(["umount", place], check=True, timeout=60)
 
 
-def flatpak_of(anna, socket=SOCKET, **environment):
-    """The Flatpak, started as anna with these variables."""
+def flatpak_of(anna, daemon=SYSTEM, **environment):
+    """The Flatpak, started as anna with these variables, which calls a daemon."""
     _, folder = installation()
     user = ["setpriv", f"--reuid={anna}", f"--regid={anna}", "--clear-groups"]
-    daemon = types.SimpleNamespace(home=HOME, socket=socket)
     flatpak = Flatpak(daemon, prefix=user, environment={"PATH": os.environ["PATH"], **environment})
     subprocess.run(["chown", "-R", "anna:", HOME / ".var", folder.name], check=True, timeout=60)
     return flatpak
@@ -93,3 +98,90 @@ def test_without_a_label_of_apparmor_a_process_in_the_scope_of_a_snap_speaks_for
     scope = ("systemd-run", "--user", "--scope", "--quiet", "--unit=snap.todo.gui-1a2b.scope")
     assert [asks(SNAP, *scope), asks(TODO)] == [0, 0]
     assert asks(TODO, *scope) != 0
+
+
+class Documents:
+    """Anna's own daemon, with the document portal of her session."""
+
+    def __init__(self, anna):
+        self.anna, self.home, self.folder = anna, HOME, HOME / "Papers"
+        self.portal = f"/run/user/{anna}/doc"
+        self.socket = f"/run/user/{anna}/refreshd/org.refreshd"
+        self.client = Client(self.socket)
+
+    def run(self, *command):
+        """A command in her session."""
+        variables = [f"{name}={value}" for name, value in session_of(self.anna).items()]
+        ran = as_user("anna", *variables, *map(str, command))
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.strip()
+
+    def write(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        subprocess.run(["chown", "-R", "anna:", HOME], check=True, timeout=60)
+
+    def opened(self, name, *options):
+        """Writes a file, and gives it to an app as the dialog of the portal does: the path of the document."""
+        self.write(self.folder / name, "old\n")
+        return self.run("flatpak", "document-export", "--unique", *options, self.folder / name)
+
+    def by_app(self, document):
+        """The path at which the portal checks the rights of the app."""
+        return document.replace(self.portal, f"{self.portal}/by-app/{TODO}")
+
+    def end(self, id):
+        """Waits for the end of a transfer: its result, and the words for a failure."""
+        with contextlib.closing(self.client.stream("Transfers.Watch", app=TODO)) as stream:
+            for answer in stream:
+                for transfer in answer["transfers"]:
+                    if transfer["id"] == id and transfer["state"] == "ended":
+                        return transfer["result"], transfer.get("message")
+        raise AssertionError("the daemon ended")
+
+
+@pytest.fixture
+def documents(lingering, proc):
+    fuse = pathlib.Path("/dev/fuse")
+    if not fuse.exists():
+        os.mknod(fuse, stat.S_IFCHR, os.makedev(10, 229))
+        fuse.chmod(0o666)
+    own = Documents(lingering)
+    own.write(HOME / ".config/refreshd/apps.d/todo.toml", app("cat"))
+    own.run("systemctl", "--user", "start", "refreshd.socket")
+    yield own
+    own.run("systemctl", "--user", "stop", "refreshd.service", "refreshd.socket")
+    own.run("rm", "-rf", own.folder, HOME / ".config/refreshd", HOME / ".local/state/refreshd")
+
+
+@pytest.mark.parametrize("place", ["outside", "inside"])
+def test_a_flatpak_downloads_into_a_document_that_its_user_opened_for_it(documents, misbehaving, place):
+    """By the path that the portal gives to others, and by the one in the sandbox."""
+    flatpak = flatpak_of(documents.anna, documents, **session_of(documents.anna))
+    document = documents.opened("mine", f"--app={TODO}", "--allow-read", "--allow-write")
+    path = document if place == "outside" else document.replace(documents.portal, "/run/flatpak/doc")
+    id = flatpak.enqueue(misbehaving.url("plain", SIZE, hold=100_000), path)
+    misbehaving.wait_until_held("plain")
+    assert sorted(documents.run("ls", os.path.dirname(documents.by_app(document))).split()) == ["mine", "mine.part"]
+    assert (documents.folder / "mine").read_text() == "old\n"
+    misbehaving.let_go()
+    assert documents.end(id) == ("done", None)
+    assert (documents.folder / "mine").read_bytes() == Body(SIZE).bytes()
+    assert documents.run("ls", "-A", documents.folder) == "mine"
+    # The daemon's unit lets it see that the kernel binds the worker to the files of the Flatpak.
+    assert "Landlock" not in documents.run("refreshctl", "status")
+
+
+def test_a_flatpak_gets_no_document_that_is_not_its_own(documents, misbehaving):
+    flatpak = flatpak_of(documents.anna, documents, **session_of(documents.anna))
+    to_read = documents.opened("to-read", f"--app={TODO}", "--allow-read")
+    others = documents.opened("others", f"--app={OTHER}", "--allow-read", "--allow-write")
+    ends = []
+    for name, document in ("to-read", to_read), ("others", others):
+        ends.append(documents.end(flatpak.enqueue(misbehaving.url("plain", SIZE), document)))
+        assert (documents.folder / name).read_text() == "old\n"
+    ends.append(documents.end(flatpak.enqueue(misbehaving.url("put"), others, direction="upload")))
+    assert [result for result, _ in ends] == ["failed"] * 3
+    assert "Permission denied" in ends[0][1] and "No such file" in ends[1][1] and "No such file" in ends[2][1]
+    assert not misbehaving.requests
+    assert documents.end(flatpak.enqueue(misbehaving.url("put"), to_read, direction="upload")) == ("done", None)

@@ -95,6 +95,15 @@ def test_links_that_the_app_has_planted_lead_nowhere(own, app, misbehaving, plac
     assert of_ssh(own) == ["id_test"] and not misbehaving.requests
 
 
+def test_a_slash_with_a_combining_mark_hides_no_link(own, app, misbehaving):
+    """For Swift the two are one character, but not for the kernel."""
+    (app.folder / "data/x").symlink_to(own.secret.parent)
+    for name in ("\u0301in", "\u0301folder/in"):
+        id = app.enqueue(misbehaving.url("plain", SIZE), f"/var/data/x/{name}")
+        assert "symbolic link" in own.transfers.failed(id)["message"]
+    assert of_ssh(own) == ["id_test"] and not misbehaving.requests
+
+
 def test_a_link_swapped_in_during_the_transfer_leads_nowhere(own, app, misbehaving):
     id = app.enqueue(misbehaving.url("plain", SIZE, hold=100_000), "/var/data/in")
     misbehaving.wait_until_held("plain")

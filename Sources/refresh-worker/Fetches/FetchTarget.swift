@@ -48,7 +48,7 @@ struct FetchTarget {
     case S_IFLNK: throw TaskFailure(.failed, "cannot replace \(path): it is a symbolic link; give the real path")
     default: throw TaskFailure(.failed, "cannot replace \(path): it is no plain file; give another path")
     }
-    let descriptor = linux_open_at(folder.descriptor, name, O_RDONLY | O_NONBLOCK, 0)
+    let descriptor = folder.openFile(name, O_RDONLY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -14,7 +14,7 @@ final class CompletedFile {
   /// The rename keeps the inode and its extended attributes, so the target still has the part's mark.
   init?(in folder: Folder, named name: String, of resume: Wire.Resume?) {
     guard let resume, let mark = resume.partMark, let total = resume.total else { return nil }
-    let descriptor = linux_open_at(folder.descriptor, name, O_RDONLY, 0)
+    let descriptor = folder.openFile(name, O_RDONLY)
     guard descriptor >= 0 else { return nil }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),

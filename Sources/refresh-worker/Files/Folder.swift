@@ -15,10 +15,6 @@ final class Folder {
   /// missing, is no directory, or may not be searched.
   init(path: String) throws(TaskFailure) {
     self.path = path
-    guard Confinement.flatpakFolders.isEmpty else {
-      descriptor = try Self.open(path, belowOneOf: Confinement.flatpakFolders)
-      return
-    }
     let place = try Self.walk(path)
     descriptor = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     let code = errno
@@ -30,12 +26,12 @@ final class Folder {
 
   /// Opens a folder only to name it, which Landlock allows everywhere.
   private static func walk(_ path: String) throws(TaskFailure) -> Int32 {
-    var current = linux_open_folder(AT_FDCWD, "/")
-    var walked = ""
-    for component in path.split(separator: "/") {
-      guard current >= 0 else { break }
+    var walked = try top(of: path)
+    var current = linux_open_path(walked.isEmpty ? "/" : walked)
+    guard current >= 0 else { throw TaskFailure(errno: errno, "open the folder", walked) }
+    for component in components(path.utf8.dropFirst(walked.utf8.count)) where !component.isEmpty {
       walked += "/\(component)"
-      let next = linux_open_folder(current, String(component))
+      let next = linux_open_folder(current, component)
       let code = errno
       let isLink = next < 0 && isLink(component, in: current)
       close(current)
@@ -43,48 +39,60 @@ final class Folder {
       guard next >= 0 else { throw TaskFailure(errno: code, "open the folder", walked) }
       current = next
     }
-    guard current >= 0 else { throw TaskFailure(errno: errno, "open the folder", "/") }
     return current
   }
 
-  /// Opens a folder of a Flatpak, which may put a link in any place below its folders at any time.
+  /// Opens a file in it that is there, and follows no symbolic link; negative with `errno` if that fails.
+  func openFile(_ name: String, _ flags: Int32) -> Int32 {
+    let file = linux_open_at(descriptor, name, flags, 0)
+    guard file < 0, errno == ELOOP else { return file }
+    // The document portal opens a link of its own with the flags that it is given, and so fails for every document.
+    let found = linux_open_at(descriptor, name, __O_PATH, 0)
+    defer { if found >= 0 { close(found) } }
+    var status = stat()
+    guard fstat(found, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      errno = ELOOP
+      return -1
+    }
+    return open("/proc/self/fd/\(found)", flags | O_CLOEXEC | O_NONBLOCK)
+  }
+
+  /// The folder of a Flatpak that a path is below; empty for a plain app.
   ///
-  /// Links above those folders are the user's: the Flatpak cannot replace them.
-  private static func open(_ path: String, belowOneOf tops: [String]) throws(TaskFailure) -> Int32 {
-    guard let top = tops.first(where: { path.utf8.starts(with: "\($0)/".utf8) }) else {
+  /// Links above it are the user's. The Flatpak cannot replace them, but may put a link in any place below at any time.
+  private static func top(of path: String) throws(TaskFailure) -> String {
+    let tops = Confinement.flatpakFolders
+    if let top = tops.first(where: { path.utf8.starts(with: "\($0)/".utf8) }) { return top }
+    guard tops.isEmpty else {
       throw TaskFailure(.failed, "cannot use \(path): it is outside the folders of the sandboxed app")
     }
-    let base = linux_open_path(top)
-    guard base >= 0 else { throw TaskFailure(errno: errno, "open the folder", top) }
-    defer { close(base) }
-    let below = String(decoding: path.utf8.dropFirst(top.utf8.count + 1), as: UTF8.self)
-    let descriptor = linux_open_beneath(base, below, O_RDONLY | O_DIRECTORY)
-    let code = errno
-    if descriptor < 0, code == ELOOP || code == EXDEV {
-      throw TaskFailure(.failed, "cannot use \(path): a symbolic link is in it; give the real path")
+    return ""
+  }
+
+  /// The components of a path, between the bytes `/`: for Swift, a slash and a combining mark are one character.
+  private static func components(_ path: some Collection<UInt8>) -> [String] {
+    path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+      String(decoding: $0, as: UTF8.self)
     }
-    guard descriptor >= 0 else { throw TaskFailure(errno: code, "open the folder", path) }
-    return descriptor
   }
 
   /// Splits the absolute path of a file into the folder and the name.
   ///
   /// Throws for a path that is relative, ends in no name, or has an empty component, `.`, `..` or a NUL.
   static func split(_ path: String) throws(TaskFailure) -> (folder: String, name: String) {
-    let components = path.split(separator: "/", omittingEmptySubsequences: false)
+    let components = components(path.utf8)
     guard components.count >= 2, components[0].isEmpty, let name = components.last,
       !components.dropFirst().contains(where: { ["", ".", ".."].contains($0) }), !path.utf8.contains(0)
     else {
       throw TaskFailure(.failed, "cannot use the path \(path): give an absolute one of a file, without `.` and `..`")
     }
-    return (components.dropLast().joined(separator: "/"), String(name))
+    return (components.dropLast().joined(separator: "/"), name)
   }
 
   /// Whether a path leads to an open directory, as ``init(path:)`` walks it; nil if it leads nowhere.
   static func leads(_ path: String, to descriptor: Int32) -> Bool? {
     do throws(TaskFailure) {
-      let isOfFlatpak = !Confinement.flatpakFolders.isEmpty
-      let found = isOfFlatpak ? try open(path, belowOneOf: Confinement.flatpakFolders) : try walk(path)
+      let found = try walk(path)
       defer { close(found) }
       return isSame(found, descriptor)
     } catch {
@@ -113,8 +121,8 @@ final class Folder {
     return isTooLarge ? nil : bytes
   }
 
-  private static func isLink(_ name: Substring, in folder: Int32) -> Bool {
+  private static func isLink(_ name: String, in folder: Int32) -> Bool {
     var status = stat()
-    return fstatat(folder, String(name), &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 }

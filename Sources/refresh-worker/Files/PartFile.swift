@@ -154,7 +154,7 @@ final class PartFile {
   }
 
   private static func find(_ part: String, _ kind: Kind, in folder: Folder) throws(TaskFailure) -> Found {
-    let descriptor = linux_open_at(folder.descriptor, part, O_RDWR, 0)
+    let descriptor = folder.openFile(part, O_RDWR)
     if descriptor < 0 {
       switch errno {
       case ENOENT: return .nothing

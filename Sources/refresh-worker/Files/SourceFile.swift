@@ -14,7 +14,7 @@ final class SourceFile {
   /// Throws when it is not a regular file or may not be read.
   init(in folder: Folder, named name: String, to verb: String = "send") throws(TaskFailure) {
     path = "\(folder.path)/\(name)"
-    descriptor = linux_open_at(folder.descriptor, name, O_RDONLY, 0)
+    descriptor = folder.openFile(name, O_RDONLY)
     let code = errno
     guard descriptor >= 0 else {
       guard code != ELOOP else {
