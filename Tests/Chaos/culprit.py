@@ -7,11 +7,16 @@ import contextlib
 import itertools
 import json
 import os
+import pathlib
 import resource
 import selectors
 import socket
 import sys
 import time
+
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "DaemonTests"))
+
+from lingering import lingering  # noqa: E402
 
 FAULTS = {}
 
@@ -264,6 +269,19 @@ def hoards(path, app):
     links[0].recv(1, socket.MSG_PEEK)
     announce()
     time.sleep(3600)
+
+
+@fault
+def descriptors(path, app):
+    """Passes sockets whose last close waits for a peer that does not read."""
+    with lingering() as send, contextlib.closing(connect(path)) as link:
+        announce()
+        while True:
+            # A kernel with SO_PASSRIGHTS refuses to pass them.
+            with contextlib.suppress(PermissionError, TimeoutError):
+                send(lambda descriptor: socket.send_fds(link, [message("Manager.Version")], [descriptor]))
+                link.recv(65536)
+            time.sleep(0.1)
 
 
 def many_transfers(app, count):

@@ -10,8 +10,10 @@ import pwd
 import pytest
 
 from client import answers, as_user
+from daemon import HURRY, finished
+from leases import leased  # noqa: F401
 from processes import status
-from stand import CALLS, MEGABYTES, SLACK, START, megabytes, p99, select_for
+from stand import BAD, CALLS, CULPRIT, MEGABYTES, SLACK, START, megabytes, p99, select_for
 from waiting import Bound
 
 SECONDS = 2.5
@@ -29,18 +31,32 @@ APPS = 3000 if SLACK == 1 else 1000
 LEAST = 0.05
 """A shorter wait is nobody's trouble, so the loop's counts as this, in seconds."""
 
+ASKED = [*CALLS, "Forecast"]
+
 
 def beside(stand, fault):
     with stand.culprit(fault):
-        return stand.measure(SECONDS, [*CALLS, "Forecast"])
+        return stand.measure(SECONDS, ASKED)
 
 
-def excess(stand, fault):
-    """The bounds that do not hold beside the fault, in words; empty if all hold."""
+def beside_a_task(stand):
+    """Measures while the culprit's task is starting or running."""
+    with as_user(CULPRIT):
+        stream = stand.daemon.run(BAD)
+    measured = stand.measure(SECONDS, ASKED)
+    assert stand.daemon.show(BAD)["running"], "the task has ended, so the fault is over"
+    stand.daemon.call("Manager.Disable", apps=[BAD])
+    finished(stream)
+    stand.daemon.call("Manager.Enable", apps=[BAD])
+    return measured
+
+
+def excess(stand, fault=None):
+    """The bounds that do not hold beside the fault, or the culprit's task, in words; empty if all hold."""
     loops = [beside(stand, "loop")]
-    measured = beside(stand, fault)
+    measured = beside(stand, fault) if fault else beside_a_task(stand)
     loops.append(beside(stand, "loop"))
-    print(f"{fault}: {measured}", *loops, sep="\n  ")
+    print(f"{fault or 'task'}: {measured}", *loops, sep="\n  ")
     assert not measured.failures, measured.failures[:3]
     beyond = []
     for kind in "status", "asking", "planning", "changing":
@@ -55,13 +71,30 @@ def excess(stand, fault):
     return f"{', '.join(beyond)}: {measured}" if beyond else ""
 
 
-@pytest.mark.bound(60)
-@pytest.mark.parametrize("fault", ["changes", "bombs", "churn", "pushes", "plans"])
-def test_a_user_waits_little_longer_than_beside_a_loop(stand, fault):
-    stand.start(more=APPS if fault == "plans" else 0)
+def holds(stand, fault=None):
     # A second look, because another program may have come between.
     assert not excess(stand, fault) or not (words := excess(stand, fault)), words
     stand.holds_afterwards()
+
+
+@pytest.mark.bound(60)
+@pytest.mark.parametrize("fault", ["changes", "bombs", "churn", "pushes", "plans", "descriptors"])
+def test_a_user_waits_little_longer_than_beside_a_loop(stand, fault):
+    stand.start(more=APPS if fault == "plans" else 0)
+    holds(stand, fault)
+
+
+@pytest.mark.bound(60)
+def test_a_user_does_not_wait_for_the_slot_of_another(stand):
+    stand.daemon.configure(HURRY + "max_concurrent = 1\n")
+    stand.start("exec sleep 1000", deadline="10min", grace="0s")
+    holds(stand)
+
+
+@pytest.mark.bound(60)
+def test_a_user_does_not_wait_for_the_owner_of_a_lease(stand, leased):  # noqa: F811
+    stand.start({"name": "load", "run": [str(leased)]}, deadline="10min", grace="0s")
+    holds(stand)
 
 
 def fill(daemon, app):

@@ -1,14 +1,12 @@
 """A process that waits in the kernel for a file system that does not answer: no signal ends it."""
 
-import fcntl
 import os
-import signal
-import sys
 
 import pytest
 
 from daemon import HURRY, MAIL, TODO, finished
 from hung_mount import HungMount
+from leases import leased  # noqa: F401
 from waiting import BOUND
 
 pytestmark = [
@@ -88,22 +86,8 @@ def test_the_next_daemon_does_not_run_its_app_beside_it(daemon, mount):
     assert daemon.history()[-1]["stop_reason"] == "deadline"
 
 
-@pytest.fixture
-def leased(daemon):
-    """A program of whose loading its owner is asked first (F_SETLEASE), and never agrees."""
-    program = daemon.directory / "program"
-    program.write_text(f"#!{sys.executable}\n")
-    program.chmod(0o755)
-    before = signal.signal(signal.SIGIO, signal.SIG_IGN)
-    with open(program) as file:
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-        yield program
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    signal.signal(signal.SIGIO, before)
-
-
 @pytest.mark.spawned
-def test_a_start_that_hangs_is_a_failure_of_its_task_alone(daemon, leased):
+def test_a_start_that_hangs_is_a_failure_of_its_task_alone(daemon, leased):  # noqa: F811
     daemon.app({"run": [str(leased)]}, deadline="1min")
     daemon.app("exit 100", id=MAIL)
     daemon.start()
