@@ -1,20 +1,10 @@
-// Bounds on the files of a process that it sets itself: openat2(2), and landlock(7), which have no wrapper in the C library.
+// Bounds on the files of a process that it sets itself: landlock(7), which has no wrapper in the C library.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-// Opens a path below a folder. Neither a symbolic link nor a magic one is followed, at any place of the path.
-static inline int linux_open_beneath(int folder, const char *path, int flags) {
-  struct open_how how = {
-      .flags = (uint64_t)(flags | O_CLOEXEC | O_NONBLOCK),
-      .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-  };
-  return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
-}
 
 // Opens what a path leads to, only to name it.
 static inline int linux_open_path(const char *path) { return open(path, __O_PATH | O_CLOEXEC); }

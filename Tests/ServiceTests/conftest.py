@@ -16,14 +16,22 @@ import pytest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / folder) for folder in ("PushTests", "TransferTests", "DaemonTests")]
 
+import stage  # noqa: E402
 from journal import Journal  # noqa: E402
 from mock import POLICY, Mock, busctl  # noqa: E402
 from probe import Probe  # noqa: E402
 from servers.misbehaving import Misbehaving  # noqa: E402
 from service import Service, log_out  # noqa: E402
+from stage import bounded  # noqa: E402, F401
+
+stage.BOUND = 300  # A test may wait a minute for each of several events of a booted machine.
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN_DIR = pathlib.Path(os.environ.get("BIN_DIR", ROOT / ".build/debug"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bound(seconds): the longest that the test may take")
 
 
 def pytest_sessionstart(session):

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// The file that a fetch replaces by new content.

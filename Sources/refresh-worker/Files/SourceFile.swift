@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// A file that is read for a transfer, with its state at the time it was opened.
