@@ -15,8 +15,6 @@ final class Listener {
 
   /// The most clients that one turn of the loop admits.
   private static let batch = 16
-  /// The most clients that one turn admits or turns away, so that nobody fills the queue before other users' clients.
-  private static let most = 1024
 
   init(descriptor: Int32, boundPath: String?, server: Server) throws {
     self.descriptor = descriptor
@@ -36,11 +34,10 @@ final class Listener {
   }
 
   private func accept() {
-    var admitted = 0
-    for _ in 0..<Listener.most where admitted < Listener.batch {
+    for _ in 0..<Listener.batch {
       let client = linux_accept4(descriptor)
       if client >= 0 {
-        if server?.admit(client) == true { admitted += 1 }
+        server?.admit(client)
         continue
       }
       switch errno {

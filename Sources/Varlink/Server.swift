@@ -66,25 +66,18 @@ public final class Server {
 
   // MARK: - Connections
 
-  /// Takes ownership of a connected socket; closes it and returns false if it cannot be served.
-  ///
-  /// A client that has hung up already waits for nothing. Of many such clients of one user, only the first are served.
-  func admit(_ descriptor: Int32) -> Bool {
-    guard let peer = Peer(of: descriptor),
-      !UnixSocket.hasHungUp(descriptor) || accounts.mayServeHungUp(of: peer.uid, at: monotonicNanoseconds()),
-      make(accounts.room(for: peer.uid))
-    else {
+  /// Takes ownership of a connected socket; closes it if it cannot be served.
+  func admit(_ descriptor: Int32) {
+    guard let peer = Peer(of: descriptor), make(accounts.room(for: peer.uid)) else {
       UnixSocket.turnAway(descriptor)
-      return false
+      return
     }
     do {
       accounts.add(try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard()))
       crowd = max(crowd, connectionCount)
-      return true
     } catch {
       // The reactor has no memory left. The client sees the end of the connection.
       UnixSocket.turnAway(descriptor)
-      return false
     }
   }
 

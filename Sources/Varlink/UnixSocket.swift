@@ -76,12 +76,6 @@ enum UnixSocket {
     Glibc.close(socket)
   }
 
-  /// Whether the client of an accepted connection has closed its end.
-  static func hasHungUp(_ client: Int32) -> Bool {
-    var poll = pollfd(fd: client, events: 0, revents: 0)
-    return Glibc.poll(&poll, 1, 0) > 0 && poll.revents & Int16(POLLHUP) != 0
-  }
-
   /// Closes an accepted connection that is not served.
   static func turnAway(_ client: Int32) {
     close(client, refusesDescriptors: linux_refuses_descriptors(client) != 0)

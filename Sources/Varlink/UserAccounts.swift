@@ -25,13 +25,7 @@ struct UserAccounts {
     fileprivate var waiting: Deque<Work> = []
     /// The time of the calls in the current ``window``, in nanoseconds.
     fileprivate var spent: UInt64 = 0
-    /// The connections of clients that had hung up before they were accepted, in the same window.
-    fileprivate var hungUp = 0
     fileprivate var window: UInt64 = 0
-
-    fileprivate func begin(_ window: UInt64) {
-      if self.window != window { (self.window, spent, hungUp) = (window, 0, 0) }
-    }
 
     /// The connection of an entry; nil if the entry no longer counts.
     fileprivate func idle(_ entry: (id: ObjectIdentifier, since: UInt64)) -> Connection? {
@@ -223,19 +217,9 @@ struct UserAccounts {
   /// Counts the time of a call.
   mutating func spend(_ nanoseconds: UInt64, of uid: uid_t, at now: UInt64) {
     guard let account = users[uid] else { return }
-    account.begin(now / Self.span)
+    let window = now / Self.span
+    if account.window != window { (account.window, account.spent) = (window, 0) }
     account.spent += nanoseconds
-  }
-
-  /// The most clients of a user that had hung up before they were accepted, and are served in a window.
-  private static let mostHungUp = 16
-
-  /// Whether one more client that has hung up is served, and counts it: thousands would fill the queue of all users.
-  mutating func mayServeHungUp(of uid: uid_t, at now: UInt64) -> Bool {
-    guard let account = users[uid] else { return true }
-    account.begin(now / Self.span)
-    account.hungUp += 1
-    return account.hungUp <= Self.mostHungUp || account.spent < Self.share
   }
 
   /// The account of a user; makes one if there is none.

@@ -18,23 +18,11 @@ LIMIT = 30
 """The longest wait for one reply, in seconds."""
 
 
-def connect(connection, path):
-    """Connects; a socket with a time limit does not block, so it meets EAGAIN while others fill the queue (connect(2))."""
-    end = time.monotonic() + LIMIT
-    while True:
-        try:
-            return connection.connect(path)
-        except BlockingIOError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.001)
-
-
 def call(path, method, parameters):
     """Makes one call on a connection of its own, as refreshctl does, and returns the error's name, if any."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(LIMIT)
-        connect(connection, path)
+        connection.connect(path)
         connection.sendall(json.dumps({"method": method, "parameters": parameters}).encode() + b"\0")
         reply = b""
         while not reply.endswith(b"\0"):
