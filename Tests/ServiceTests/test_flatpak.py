@@ -26,6 +26,8 @@ SYSTEM = types.SimpleNamespace(home=HOME, socket=SOCKET)
 def lingering(anna):
     """Anna's service manager runs, with her bus."""
     subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
+    # It starts the manager, and waits for nothing.
+    subprocess.run(["systemctl", "start", f"user@{anna}.service"], check=True, timeout=60)
     yield anna
     subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
     subprocess.run(["systemctl", "stop", f"user@{anna}.service"], check=True, timeout=60)
