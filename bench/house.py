@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MACHINES = ("Running Visits Timetable Requests Switches Questions Mailbox Guarding Reports Transfers Planner Schedule "
             "Judge").split()
+LONGEST, SHORTEST = 500, 40
 
 
 def text(path: Path) -> str:
@@ -85,6 +86,9 @@ def main() -> None:
     ]
     for name, now, goal in rows:
         print(f"{name:<52} {now if now is not None else '-':>16}   {goal}")
+    for path, length in sorted(LENGTHS.items(), key=lambda item: -item[1]):
+        if length > LONGEST or length < SHORTEST and path.name != "main.swift":
+            print(f"{path.relative_to(ROOT)} has {length} lines; see whether it tells one story")
 
 
 if __name__ == "__main__":

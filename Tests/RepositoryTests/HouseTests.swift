@@ -75,23 +75,6 @@ struct HouseTests {
     }
   }
 
-  @Test func theDaemonIsSmall() throws {
-    let lines = try repository.code(of: "Sources/RefreshDaemon/Core/Daemon.swift").map(\.text)
-    let start = try #require(lines.firstIndex(of: "final class Daemon {"))
-    let body = lines[start...].prefix { $0 != "}" }
-    let stored = body.filter { $0.contains(#/^  (?:[a-z]+(?:\([a-z]+\))? )*(?:let|var) /#) && !$0.hasSuffix("{") }
-    #expect((5...15).contains(stored.count), "Daemon stores \(stored.count) things; which room has the last one?")
-  }
-
-  @Test func filesHoldOneIdea() throws {
-    for folder in ["Sources", "Tests"] {
-      for file in try repository.files(below: folder, ending: ".swift") {
-        let lines = try repository.text(of: file).split(separator: "\n", omittingEmptySubsequences: false).count
-        #expect(lines <= 301, "\(file) has \(lines) lines; which two ideas are in it?")
-      }
-    }
-  }
-
   @Test func noPathOfOneMachine() throws {
     for folder in ["Sources", "Tests", "systemd", "config"] {
       for file in try repository.files(below: folder, ending: "") where !file.hasSuffix("HouseTests.swift") {
