@@ -13,9 +13,8 @@ public struct ServiceOptions<Purpose> {
 
   /// Reads the command line of `program`; `arguments[0]` is its name as it was called.
   ///
-  /// - Parameters:
-  ///   - usual: the purpose without an option that names another.
-  ///   - others: the other purposes, by their options.
+  /// An option in `others` names its purpose; without one, the purpose is `usual`. Throws for an unknown option, or a
+  /// missing or unexpected value.
   public init(
     _ arguments: [String], of program: String, _ usual: Purpose, _ others: [String: Purpose]
   ) throws(ServiceError) {

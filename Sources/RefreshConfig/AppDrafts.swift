@@ -3,9 +3,7 @@ extension Configuration {
   ///
   /// The file is read with the limits and defaults in force and beside the other apps, whose ids it must not have.
   ///
-  /// - Parameters:
-  ///   - text: the text of the file.
-  /// - name: the name of the file, with `.toml`; the file replaces an existing file of this name.
+  /// `name` ends in `.toml`. The file takes the place of an existing file of this name.
   public static func problems(
     addedBy text: String, named name: String, to sources: ConfigurationSources, as reader: Reader
   ) -> [Problem] {

@@ -18,7 +18,7 @@ enum Patience {
 
   /// Asks a question; nil if the answer does not come in time, or no thread is left.
   ///
-  /// - Parameter subject: the subject of the question, which may have one open question only.
+  /// A subject may have only one open question.
   static func ask<Answer: Sendable>(
     about subject: String, _ question: @escaping @Sendable () -> Answer
   ) -> Answer? {

@@ -17,9 +17,10 @@ public struct Reader: Sendable {
   ///
   /// - Parameters:
   ///   - uid: the user that the daemon runs as, by default this process's.
-  /// - isProgram: whether a path leads to a program; by default whether it is an executable file. A test can replace it to
-  ///   check examples whose programs are not installed.
-  /// - privateFolders: the directories that only the daemon can see.
+  ///   - isUserDaemon: whether it is a user's daemon (`--user`), which runs only that user's apps.
+  ///   - isProgram: whether a path leads to a program; by default whether it is an executable file. A test can replace
+  ///     it to check examples whose programs are not installed.
+  ///   - privateFolders: the directories that only the daemon can see.
   ///   - workers: the paths where `refresh-worker` may be, in the order of preference.
   public init(
     uid: UInt32 = geteuid(), isUserDaemon: Bool = false,

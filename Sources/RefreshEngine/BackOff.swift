@@ -36,7 +36,7 @@ public struct BackOff: Hashable, Sendable {
 
   /// The wait after some failures in a row, at least one.
   ///
-  /// - Parameter jitter: what to add to the doubled wait; nothing by default.
+  /// `jitter` gives what to add to the doubled wait, by default nothing.
   public func wait(after failures: Int32, jitter: (Duration) -> Duration = { _ in .zero }) -> Duration {
     let doubled = first * (1 << Int(min(max(failures, 1), mostFailures) - 1))
     return min(longest, doubled + jitter(doubled))

@@ -83,7 +83,7 @@ public struct Engine: Sendable {
   ///   - learned: the saved learners of each app.
   ///   - transfers: the saved state of each transfer, in instants of this boot.
   ///   - pushes: the saved pushes of each app, in order of id, in instants of this boot.
-  /// - lateClock: the clock by which the state was restored after another boot; nil by default.
+  ///   - lateClock: the clock by which the state was restored after another boot; nil by default.
   ///   - awaitsBegin: whether the driver handles `began` when it performs a start, because its store may be slow.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
@@ -106,11 +106,12 @@ public struct Engine: Sendable {
     noteNextWake()
   }
 
-  /// Handles one event and gives the decision: what to save, then what to perform.
+  /// Handles one event.
   ///
   /// - Parameters:
   ///   - event: what happened; see ``Event``.
-  /// - now: the boot clock's time, not before the time of the last event.
+  ///   - now: the boot clock's time, not before the time of the last event.
+  /// - Returns: the decision: what to save, then what to perform.
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
     let zoneOffset = device.learnings.zoneOffset

@@ -183,7 +183,7 @@ extension Engine {
 
   /// Lets time pass, and ends each running refresh at once; starts `count` refreshes, or a few more.
   ///
-  /// - Parameter isGoingOn: whether an earlier call has started so many at the same instant that some are left.
+  /// `isGoingOn` says whether an earlier call has started so many at the same instant that some are left.
   mutating func starts(at now: Instant, atMost count: Int, goingOn isGoingOn: Bool = false) -> [Forecast.Start] {
     var starts: [Forecast.Start] = []
     var events = isGoingOn ? answers : [.wokeUp]

@@ -15,7 +15,7 @@ enum ReconnectBackOff {
 
   /// The pause after this number of failures in a row, at least 1.
   ///
-  /// - Parameter chance: a random number from 0 to 1.
+  /// `chance` is a random number from 0 to 1.
   static func pause(after failures: Int, chance: Double) -> Duration {
     // 2^9 times the first pause exceeds the longest one.
     let whole = min(longest, first * (1 << min(max(failures, 1) - 1, 9)))

@@ -77,14 +77,16 @@ public actor RefreshClient {
   /// - `cancelled`: The task was cancelled while it waited for the reply.
   ///
   /// Set `keepsTrying` in an app that must also run on machines without refreshd. The method then throws only
-  /// `noResources`, if it cannot make the client itself, and `cancelled`. ``events`` reports every other failure, and the client keeps
-  /// trying.
+  /// `noResources`, if it cannot make the client itself, and `cancelled`. ``events`` reports every other failure, and
+  /// the client keeps trying.
   ///
   /// - Parameters:
   ///   - app: The id of the app in reverse-DNS form, as in its file below `apps.d`.
   ///   - socket: The daemon's socket. The default is `$REFRESH_SOCKET`, else the socket of the user's daemon if it
   ///     exists and that daemon knows the app, else the system's daemon.
   ///   - keepsTrying: Whether to retry in the background if the first attempt fails.
+  /// - Returns: The client. With `keepsTrying`, it may not be connected yet.
+  /// - Throws: One of the errors above.
   public static func connect(
     app: String, socket: String? = nil, keepsTrying: Bool = false
   ) async throws(RefreshError) -> RefreshClient {

@@ -48,7 +48,7 @@ public struct RecordedPast: Sendable {
 extension Trace {
   /// Makes a trace of the past; all but the last `measured` days are for learning.
   ///
-  /// - Parameter end: the end of the past, in minutes since the trace begins.
+  /// `end` is the end of the past, in minutes since the trace begins.
   public init(recalling past: [RecordedPast], days: Int, measured: Int, until end: Double) {
     self.init(apps: past.map(\.traced), days: days, warmUp: max(0, Int(end / 1440) - measured))
     let begin = past.flatMap { [$0.syncs.first?.at, $0.openings.min()] }.compactMap(\.self).min() ?? end

@@ -8,9 +8,9 @@ struct AppRows<Record: ColumnRecord> {
   private let all: Statement
   private let write: Statement
 
-  /// - Parameters:
-  ///   - blank: a record to read a row into.
-  ///   - order: the columns by which the rows are read in order.
+  /// Prepares the statements for a table.
+  ///
+  /// Each row is read into a copy of `blank`. The rows come in the order of the columns `order`.
   init(of table: String, _ blank: Record, order: String = "app", on database: Database) throws(StoreError) {
     (self.table, self.database, self.blank) = (table, database, blank)
     let names = try Columns.names(of: blank)

@@ -62,7 +62,7 @@ struct Columns {
 
   /// The columns of a part that the record may lack; then the first of them is null.
   ///
-  /// - Parameter blank: the part to fill.
+  /// A part that the row has is read into a copy of `blank`.
   mutating func optional<Part: ColumnRecord>(_ part: inout Part?, blank: Part) throws(StoreError) {
     var visited = part ?? blank
     let before = purpose

@@ -6,7 +6,7 @@ struct OneRow<Record: ColumnRecord> {
   private let read: Statement
   private let write: Statement
 
-  /// - Parameter blank: a record to read the row into.
+  /// Prepares the statements for a table; a row is read into a copy of `blank`.
   init(of table: String, _ blank: Record, on database: Database) throws(StoreError) {
     self.blank = blank
     let names = try Columns.names(of: blank)

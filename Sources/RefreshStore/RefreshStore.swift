@@ -38,8 +38,7 @@ public actor RefreshStore {
   /// Runs on the calling thread, because nothing else can be done before it. Throws if the file cannot be opened, has a
   /// newer schema, or cannot be written for another reason than a full disk.
   ///
-  /// - Parameter configured: the apps of the new configuration; apps that have long been out of it are removed. Nil removes
-  ///   none.
+  /// Removes apps that have long been out of the new configuration, `configured`. Nil removes none.
   public static func open(
     at path: String, clock: BootClock, executor: any SerialExecutor, configured: Set<AppID>? = nil
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {

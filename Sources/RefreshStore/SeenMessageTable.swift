@@ -25,9 +25,8 @@ struct SeenMessageTable {
 
   /// Records a message for an app that has a row; false if it was recorded before.
   ///
-  /// - Parameters:
-  ///   - isNew: whether the source says that the message is new, so that a known id is a reused id.
-  ///   - wall: Unix time in microseconds.
+  /// If the source says that the message is new (`isNew`), a known id is a reused id. `wall` is Unix time in
+  /// microseconds.
   mutating func note(_ message: String, of app: AppID, isNew: Bool, atWall wall: Int64) throws(StoreError) -> Bool {
     let oldest = wall - Self.memory.inMicroseconds
     try forget.run(.text(app.description), .text(message), isNew.columnValue, .integer(oldest))

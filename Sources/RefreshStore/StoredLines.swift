@@ -11,7 +11,7 @@ public struct StoredWait: Hashable, Sendable {
 
   /// Makes the history's line for a wait that has just ended.
   ///
-  /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
+  /// `wallOffset` is wall time (Unix time) less boot time, at its end.
   public init(_ record: WaitRecord, wallOffset: Duration) {
     sinceWallMicroseconds = (record.since + wallOffset).microseconds
     untilWallMicroseconds = (record.until + wallOffset).microseconds
@@ -45,7 +45,7 @@ public struct StoredDroppedPush: Hashable, Sendable {
 
   /// Makes the history's line for a push that was just dropped.
   ///
-  /// - Parameter wallOffset: wall time (Unix time) less boot time, when it was dropped.
+  /// `wallOffset` is wall time (Unix time) less boot time, when it was dropped.
   public init(_ push: DroppedPush, wallOffset: Duration) {
     id = push.id
     contentID = push.contentID

@@ -34,7 +34,7 @@ public struct StoredRefresh: Hashable, Sendable {
 
   /// Makes the history's line for a refresh that has just ended.
   ///
-  /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
+  /// `wallOffset` is wall time (Unix time) less boot time, at its end.
   public init(_ record: RefreshRecord, wallOffset: Duration) {
     id = record.id
     trigger = record.trigger

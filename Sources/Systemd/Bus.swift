@@ -49,8 +49,8 @@ public final class Bus {
   ///
   /// Throws when the loop has no room for a timer; a missing bus is no error.
   ///
-  /// - Parameter takesDescriptors: whether messages may pass descriptors. The close of one may hang, so never take any
-  ///   from a bus of several users; ``DescriptorCalls`` does.
+  /// `takesDescriptors` allows messages to pass descriptors. The close of one may hang, so never take any from a bus of
+  /// several users; ``DescriptorCalls`` does.
   public init(_ address: BusAddress, on loop: EventLoop, takesDescriptors: Bool = false) throws(SystemdError) {
     self.address = address
     self.takesDescriptors = takesDescriptors

@@ -33,7 +33,10 @@ public final class JournalReader {
   ///   - invocation: the id of the run, 32 hexadecimal digits (systemd.exec(5), `INVOCATION_ID`).
   ///   - unit: the unit of the machine; nil for one of a user's manager.
   ///   - start: the beginning of the run, in microseconds of the wall clock; 0 if it is not known.
+  ///   - loop: the loop on which the reader waits for entries.
+  ///   - onLine: called with each line, for earlier lines perhaps before this returns.
   ///   - onEnd: called when the manager's message about the end of the run has arrived.
+  /// - Throws: an error when the journal cannot be opened or searched, or the loop cannot watch it.
   public init(
     invocation: String, unit: String?, since start: UInt64, on loop: EventLoop,
     onLine: @escaping (String) -> Void, onEnd: @escaping () -> Void

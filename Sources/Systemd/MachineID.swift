@@ -2,11 +2,13 @@ import CSystemd
 
 /// Identifies the machine, with another id for each purpose (machine-id(5), sd_id128_get_machine_app_specific(3)).
 public enum MachineID {
-  /// The id of this machine for a purpose, as 32 hexadecimal digits; it does not reveal machine-id(5).
+  /// Derives the id of this machine for a purpose; it does not reveal machine-id(5).
   ///
-  /// `systemd-id128 machine-id --app-specific=USE` prints the same id. Throws when the machine has no id.
+  /// `systemd-id128 machine-id --app-specific=USE` prints the same id.
   ///
   /// - Parameter use: the id of the purpose, 32 hexadecimal digits from `journalctl --new-id128`.
+  /// - Returns: the id, 32 hexadecimal digits.
+  /// - Throws: an error when the machine has no id, or when `use` is malformed.
   public static func id(for use: String) throws(SystemdError) -> String {
     var useID = sd_id128_t()
     try check(sd_id128_from_string(use, &useID), cannot: "read the id \(use)")

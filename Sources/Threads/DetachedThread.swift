@@ -8,9 +8,10 @@ public final class DetachedThread {
 
   /// Runs `body` on a new thread that gets no signals, because the main thread handles them.
   ///
-  /// Returns 0, or an error number when the machine can start no thread.
-  ///
-  /// - Parameter stackBytes: the address space of the stack; nil for the system's default.
+  /// - Parameters:
+  ///   - stackBytes: the address space of the stack; nil for the system's default.
+  ///   - body: the work of the thread, which ends with it.
+  /// - Returns: 0, or an error number when the machine can start no thread.
   public static func begin(stackBytes: Int? = nil, _ body: sending @escaping () -> Void) -> Int32 {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

@@ -20,7 +20,7 @@ public struct Interface {
   /// Absent or null `parameters` are an empty object. If the parameters cannot be read, the reply is `InvalidParameter`,
   /// and the handler does not run.
   ///
-  /// - Parameter kind: the demand of a call on the server; a change by default.
+  /// `kind` is the demand of a call on the server, by default a change.
   public mutating func serve<Method: InterfaceMethod>(
     _ method: Method.Type, as kind: MethodKind = .change, _ handler: @escaping (Call<Method.Parameters>) -> Void
   ) {

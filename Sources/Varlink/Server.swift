@@ -26,9 +26,7 @@ public final class Server {
 
   /// Makes a server that listens nowhere yet.
   ///
-  /// Adds `org.varlink.service` to the interfaces.
-  ///
-  /// - Parameter tooManyWatches: the error for a watch beyond a user's bound.
+  /// Adds `org.varlink.service` to the interfaces. `tooManyWatches` is the error for a watch beyond a user's bound.
   public init(
     _ service: ServiceInfo, interfaces: [Interface], bounds: Bounds = Bounds(), reactor: any Reactor,
     tooManyWatches: any VarlinkError = PermissionDenied()

@@ -46,9 +46,7 @@ final class WatchStage {
   private(set) var log: [String] = []
   private let loop: EventLoop
 
-  /// - Parameters:
-  ///   - below: a folder in which the two are.
-  ///   - state: the directory of the daemon's own files.
+  /// Makes the two folders in `folder`; `state` is the directory of the daemon's own files.
   init(
     owner: Owner = Owner(uid: geteuid(), gid: getegid(), name: "me", home: "/"), below folder: String = "",
     state: String = "state"

@@ -66,7 +66,7 @@ struct ScriptError: Error {
 
 /// Runs the script and holds its trace against the expected one, line by line; blanks do not count.
 ///
-/// - Parameter only: the first words of the lines that matter; all if empty.
+/// Compares only the lines of the trace whose first word after the time is in `only`; all if it is empty.
 func expect(
   _ script: String, gives expected: String, only: Set<String> = [],
   sourceLocation: SourceLocation = #_sourceLocation

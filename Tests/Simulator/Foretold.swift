@@ -9,12 +9,14 @@ public struct Foretold {
   /// The due apps whose holds were checked.
   private var seenHeld: Set<AppID> = []
 
-  /// The first report that does not come true; nil if all do.
+  /// Finds the first report that does not come true.
   ///
   /// - Parameters:
+  ///   - engine: the engine at that instant.
   ///   - said: the reports about each app at that instant.
   ///   - now: the instant, boot clock.
   ///   - span: how far to look; a later start is not checked.
+  /// - Returns: what differs, in a sentence; nil if all reports come true.
   public static func lie(of engine: Engine, _ said: [AppID: Prospect], at now: Instant, for span: Duration) -> String? {
     var foretold = Foretold(engine: engine, now: now, said: said)
     return foretold.play(until: now + span)

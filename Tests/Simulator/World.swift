@@ -115,7 +115,7 @@ public struct World: Sendable {
 
   /// A world of one seed, with its machine just booted and its daemon about to start.
   ///
-  /// - Parameter apps: how many apps there are; nil for a number that the seed decides.
+  /// `apps` is how many apps there are; nil for a number that the seed decides.
   public init(
     seed: UInt64, apps: Int? = nil, isAdaptive: Bool? = nil, mayHang: Bool? = nil, fault: PlantedFault? = nil,
     checks: [any Invariant],

@@ -18,7 +18,7 @@ struct AppKey: Sendable {
 
   /// Declares a key.
   ///
-  /// - Parameter standIn: the value for a refused key, so that no other key is refused because of it.
+  /// A refused key gets the value `standIn`, so that no other key is refused because of it.
   private init<Value: Sendable>(
     _ name: String, _ setting: WritableKeyPath<ConfigurationSettings, Value> & Sendable,
     ifRefused standIn: Value? = nil,

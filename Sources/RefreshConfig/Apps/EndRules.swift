@@ -35,7 +35,7 @@ extension LoadContext {
 
   /// The rules of an app's settings; nil for none.
   ///
-  /// - Parameter hasOwnPing: whether the URL is from the app's own file, and not from `[defaults]`.
+  /// `hasOwnPing` says whether the URL comes from the app's own file, and not from `[defaults]`.
   func endRules(_ settings: ConfigurationSettings, _ owner: Owner, hasOwnPing: Bool) -> Boxed<EndRules>? {
     func command(_ arguments: [String]?) -> Command? { ownCommands(arguments, settings, owner).first }
     var rules = EndRules(

@@ -38,6 +38,7 @@ public struct ConfigurationSources: Hashable, Sendable {
   /// - Parameters:
   ///   - home: the user's home directory.
   ///   - environment: looks up a variable, by default in the environment of this process.
+  /// - Returns: the directories, lowest precedence first; a missing one is not a mistake.
   public static func user(
     home: String, environment: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
   ) -> ConfigurationSources {

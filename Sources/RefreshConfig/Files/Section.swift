@@ -57,7 +57,7 @@ struct Section {
 
   /// Reads an inner table with `body`, and refuses the keys that `body` did not read; nil if there is no table.
   ///
-  /// - Parameter refused: keys that are refused for their own reason.
+  /// `refused` gives some of these keys a reason of their own.
   mutating func readTable<Result>(
     _ key: String, example: String, refused: [String: Unreadable] = [:], _ body: (inout Section) -> Result
   ) -> Result? {
@@ -75,7 +75,7 @@ struct Section {
 
   /// Reads an array of tables, whose keys the caller then reads and whose problems it adopts.
   ///
-  /// - Parameter tooMany: the mistake of an array with more tables than `most`.
+  /// `tooMany` makes the mistake of an array with more tables than `most`.
   mutating func readTables(
     _ key: String, most: Int, example: String, tooMany: (_ count: Int) -> Unreadable
   ) -> [Section] {
@@ -135,7 +135,7 @@ struct Section {
   /// Refuses the keys that were not read.
   ///
   /// - Parameters:
-  /// - refused: keys that are refused for their own reason.
+  ///   - refused: keys that are refused for their own reason.
   ///   - others: keys that are known in some files only, and were read or refused here.
   mutating func refuseUnknownKeys(refused: [String: Unreadable] = [:], alreadyRefused others: [String] = []) {
     for entry in entries where !known.contains(entry.key) && !others.contains(entry.key) {

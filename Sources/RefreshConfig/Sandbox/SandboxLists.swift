@@ -37,8 +37,8 @@ extension Node {
 
   /// The flags of the allowed words: only these, all but these, none or all.
   ///
-  /// - Parameter isRestricting: whether the key is a restriction, so that `true` allows none. For any other key an empty
-  ///   list allows none.
+  /// If the key is a restriction (`isRestricting`), `true` allows none, and an empty list is refused. For any other
+  /// key, an empty list allows none.
   func flags(
     _ table: [String: UInt64], _ kind: String, isRestricting: Bool
   ) throws(Unreadable) -> UInt64? {

@@ -100,7 +100,7 @@ extension UnitFiles {
 
   /// The names of the units with an ending that have a file, without templates; asks no service manager.
   ///
-  /// - Parameter user: the user whose units to list, with the home; nil for the machine's units.
+  /// `user` is the user whose units to list, with the home directory; nil lists the machine's units.
   public func names(endingIn ending: String, ofUser user: (uid: UInt32, home: String)? = nil) -> [String] {
     var found = glob_t()
     defer { globfree(&found) }

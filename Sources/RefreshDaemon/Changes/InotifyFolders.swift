@@ -27,7 +27,7 @@ final class InotifyFolders: FolderWatch {
 
   /// Makes a watch on no folders.
   ///
-  /// - Parameter stateDirectory: the directory of the daemon's own files, where nothing counts as a change.
+  /// In `stateDirectory`, the directory of the daemon's own files, nothing counts as a change.
   init(on loop: EventLoop, stateDirectory: String, mountTable: String = "/proc/self/mountinfo") {
     (self.loop, self.stateDirectory, self.mountTable) = (loop, stateDirectory, mountTable)
   }

@@ -70,7 +70,7 @@ final class CommandTurns<Purpose> {
 
   /// Queues a command; false if too many commands of its user wait.
   ///
-  /// - Parameter isAlone: whether it waits for the end of another command of its app.
+  /// If `isAlone`, the command waits for the end of another command of its app.
   func add(_ purpose: Purpose, _ launch: TaskLaunch, isAlone: Bool = true) -> Bool {
     let user = launch.owner.uid
     if let most = bounds.mostWaiting, waiting[user, default: []].count >= most { return false }

@@ -103,7 +103,7 @@ package final class ConditionSources {
   /// A fact that is watched already stays as it is. A fact that is known at once is reported before this returns. A fact
   /// that is no longer watched is reported as unknown. Throws when the loop has no room for a timer.
   ///
-  /// - Parameter facts: the facts that apps' files name.
+  /// `facts` are the facts that apps' files name.
   package func start(needs: ConditionNeeds, facts: Set<NamedFact> = []) throws(SystemdError) {
     let bus = try connection()
     if sleep == nil {

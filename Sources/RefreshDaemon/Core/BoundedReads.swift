@@ -11,7 +11,7 @@ final class BoundedReads {
   private(set) var unanswered = 0
   private var timer: (any WakeTimer)?
 
-  /// - Parameter patience: how long each read may take.
+  /// Makes the reads, each of which may take as long as `patience`.
   init(_ core: DaemonCore, patience: Duration) { (self.core, self.patience) = (core, patience) }
 
   func open() throws(SystemdError) {

@@ -61,7 +61,7 @@ final class Daemon {
 
   /// Opens the daemon: adopts the tasks of an earlier daemon, puts the configuration in force, and serves the socket.
   ///
-  /// - Parameter passed: the descriptors from the service manager.
+  /// `passed` are the descriptors from the service manager.
   func open(_ loaded: Loaded, _ configuration: Configuration, passed: [PassedDescriptor] = []) throws {
     try join()
     // The other states belong to apps that were out of the configuration before.

@@ -21,10 +21,10 @@ final class EntryAllowances: Sendable {
 
   private let table = Mutex(AppAllowances())
 
-  /// The entries to write for an entry: none beyond the bound, and a note when the bound is reached and when there is room
-  /// again.
+  /// Gives the entries to write for an entry, within the bound of its app.
   ///
-  /// - Parameter now: the boot clock, in microseconds.
+  /// An entry beyond the bound is dropped. A note is written when the bound is reached, and before the first entry for
+  /// which there is room again. `now` is the boot clock, in microseconds.
   func admitted(_ entry: JournalEntry, at now: Int64) -> [JournalEntry] {
     guard let app = entry.fields.first(where: { $0.name == "REFRESH_APP" })?.value,
       entry.messageID != MessageID.taskOutput.rawValue

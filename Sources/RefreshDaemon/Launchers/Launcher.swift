@@ -57,7 +57,7 @@ protocol Launcher: AnyObject {
   /// The daemon calls this at its start, before ``clean(leftFrom:)``. Each adopted task leads to one ``onEnd``, as if
   /// this launcher had started it, also if it has ended meanwhile.
   ///
-  /// - Parameter stored: the descriptors that the service manager kept for this start; the launcher owns them now.
+  /// `stored` are the descriptors that the service manager kept for this start; the launcher owns them now.
   func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask]
 
   /// Ends the tasks of these refreshes that a previous daemon left and this one did not adopt.

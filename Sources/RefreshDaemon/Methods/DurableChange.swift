@@ -15,7 +15,7 @@ extension Daemon {
 
   /// Handles events, and answers with the rows of apps when the changes are on the disk, in the caller's own turns.
   ///
-  /// - Parameter then: called when the changes are on the disk, also if nobody receives the answer.
+  /// Calls `then` when the changes are on the disk, also if nobody receives the answer.
   func change<Parameters, Reply: JSONWritable>(
     _ events: [Event], of apps: [AppConfiguration], for call: Call<Parameters>, then: @escaping () -> Void = {},
     reply: @escaping ([Wire.App]) -> Reply

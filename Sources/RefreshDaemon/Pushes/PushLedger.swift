@@ -64,7 +64,7 @@ struct PushLedger {
 
   /// Reserves bytes for payloads until ``release(_:)``; false if there is no room.
   ///
-  /// - Parameter own: the bytes that the user of these apps has already.
+  /// `own` is how many bytes the user of these apps has already.
   mutating func reserve(_ bytes: Int, own: Int = mostBytes) -> Bool {
     guard hasRoom(for: bytes) || own + bytes <= Self.reservedBytes else { return false }
     bytesArriving += bytes

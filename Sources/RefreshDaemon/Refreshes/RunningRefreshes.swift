@@ -80,7 +80,7 @@ struct RunningRefreshes {
 
   /// Adds a refresh and gives each of its tasks a token; an attached process performs it as one task.
   ///
-  /// - Parameter found: the tokens of running tasks that were found, by number.
+  /// Running tasks that were found keep their tokens: `found` has these, by the number of the task.
   mutating func add(
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?,
     at now: Instant, found: [Int: String] = [:], runCalls: [RunCalls.RunCall]

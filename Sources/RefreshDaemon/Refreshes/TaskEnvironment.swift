@@ -42,8 +42,8 @@ struct TaskEnvironment {
 
   /// The environment of one task.
   ///
-  /// - Parameter deadline: when the refresh is asked to end, in microseconds of the wall clock. The task gets whole seconds
-  ///   since 1970, rounded down, to compare with `date +%s`.
+  /// `deadline` is when the refresh is asked to end, in microseconds of the wall clock. The task gets whole seconds
+  /// since 1970, rounded down, to compare with `date +%s`.
   func variables(
     of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, session: String?,
     tries: Int?, contentID: String?, deadline: Int64, token: String

@@ -95,7 +95,7 @@ final class Saving: DecisionFollower {
 
   /// Calls back when everything until now is on the disk, or with the error.
   ///
-  /// - Parameter storedLate: called if the caller was refused, and the disk has saved it after all.
+  /// Calls `storedLate` if the caller was refused, and the disk has saved it after all.
   func promise(
     _ conclude: @escaping (StoreError?, Set<PushID>) -> Void, storedLate: ((Set<PushID>) -> Void)? = nil
   ) {

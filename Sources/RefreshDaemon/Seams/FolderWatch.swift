@@ -37,7 +37,7 @@ protocol FolderWatch: AnyObject {
   func watch(_ folders: [WatchedFolder])
   /// Reports the changes in a user's folders now, without the pause between two reads.
   ///
-  /// - Parameter apps: the apps whose own folders are left out, because they made the changes themselves.
+  /// Leaves out the own folders of `apps`, because these apps made the changes themselves.
   func drain(_ user: UInt32, passingOver apps: Set<AppID>)
   /// The watched part of a folder, and its problem.
   func state(of folder: WatchedFolder) -> WatchedState

@@ -54,12 +54,14 @@ enum TransferQuota {
     return full(serversOfFlatpak, "servers of one sandboxed app's transfers", untilForgotten)
   }
 
-  /// The bound that a user's new transfers would exceed; nil if there is room.
+  /// Finds the bound that a user's new transfers would exceed.
   ///
   /// - Parameters:
+  ///   - new: the new transfers, each with its server.
   ///   - share: the shares of the user's apps.
   ///   - count: the number of transfers of all users.
   ///   - total: the bytes of the requests of all users.
+  /// - Returns: the error for the first exceeded bound; nil if there is room.
   static func exceeded(
     by new: [(request: TransferRequest, server: String)], _ share: [TransferShare], count: Int, total: Int
   ) -> TransfersInterface.QueueFull? {

@@ -6,7 +6,7 @@ import RefreshEngine
 extension Wire.Cause {
   /// The cause of a failure; nil for any other outcome.
   ///
-  /// - Parameter detail: ``TaskRecord/stopDetail``.
+  /// `detail` is ``TaskRecord/stopDetail``.
   init?(_ outcome: Outcome, detail: String? = nil) {
     guard case .failed(let cause) = outcome else { return nil }
     let kind = Wire.CauseKind(cause)
@@ -57,7 +57,7 @@ extension Cause {
 extension Hold {
   /// The hold and its remedy for people, at an offset of wall time to boot time.
   ///
-  /// - Parameter user: the user whose next session logs the app in; nil if none does.
+  /// `user` is the user whose next session logs the app in; nil if none does.
   func wire(of app: String, wallOffset: Duration, awaitsSessionOf user: String? = nil) -> Wire.Hold {
     let remedy =
       switch self {

@@ -134,11 +134,12 @@ public struct AppState: Hashable, Sendable {
     self.overrides = overrides
   }
 
-  /// The state with its instants changed, as the store does after a reboot.
+  /// Moves the instants of the state, as the store does after a reboot.
   ///
   /// - Parameters:
   ///   - change: changes an instant that normally lies in the past.
   ///   - ahead: changes an instant that the user, a request, a plan or a server has set in the future.
+  /// - Returns: the state with the moved instants.
   public func moved(_ change: (Instant) -> Instant, ahead: (Instant) -> Instant) -> AppState {
     var state = self
     state.lastStart = lastStart.map(change)

@@ -59,7 +59,7 @@ struct ConditionQuestion: Hashable, Sendable {
 
   /// Asks again soon, because the answer may have changed.
   ///
-  /// - Parameter ofGuard: whether a unit runs by its yes, which is now in doubt.
+  /// If a unit of a guard runs by the last yes (`ofGuard`), that yes is now in doubt.
   mutating func hasten(at now: Instant, ofGuard: Bool) {
     guard let answeredAt, nextAt != nil || ofGuard else { return }
     unmet = 0

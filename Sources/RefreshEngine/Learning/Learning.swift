@@ -11,7 +11,7 @@ extension Engine {
 
   /// Learns that the user has brought an app to the foreground, and plans anew: a met habit is not expected again.
   ///
-  /// - Parameter begun: when a desktop first showed the app in front, boot clock; nil for an opening by signal.
+  /// `begun` is when a desktop first showed the app in front, boot clock; nil for an opening by signal.
   mutating func learnOpening(of id: AppID, observedAt begun: Instant? = nil, _ turn: inout Turn) {
     let change = Opening.Change.began(isObserved: begun != nil)
     turn.decision.openings.append(Opening(app: id, at: begun ?? turn.now, change: change))
@@ -29,7 +29,7 @@ extension Engine {
 
   /// Learns from a refresh that has ended, and plans the next one.
   ///
-  /// - Parameter freshBefore: when the last sync before it began; nil if nobody knows whether that sync found new data.
+  /// `freshBefore` is when the last sync before it began; nil if nobody knows whether that sync found new data.
   mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
     let id = record.app
     guard let app = apps[id], app.policy?.isAdaptive == true else { return }

@@ -44,8 +44,8 @@ public struct Learnings: Hashable, Sendable {
 
   /// Adds an app to the night's means.
   ///
-  /// - Parameter most: how many refreshes a day its interval allows. The app's unused share of the budget is not for
-  ///   others.
+  /// `most` is how many refreshes a day the app's interval allows. Others do not get the app's unused share of the
+  /// budget.
   public mutating func absorb(_ app: Learned, most: Double = .infinity) {
     night.absorb(app, of: self, share: min(budget.refreshesPerAppAndDay, most))
   }

@@ -57,7 +57,7 @@ struct Use: Hashable, Sendable {
   ///
   /// Each counts as seen, weighs the explanations by how well they foretold it, and fades the past.
   ///
-  /// - Parameter shared: the use that the machine's apps share.
+  /// `shared` is the use that the machine's apps share.
   mutating func passDays(_ past: Range<Int>, _ shared: SharedUse) {
     if log.day == nil { log.advance(to: past.lowerBound) }
     for day in OpeningLog.seen(of: past) {

@@ -31,13 +31,17 @@ struct WaitSearch {
     }
   }
 
-  /// The cheapest wait within two bounds, with its cost and the age at its end.
+  /// Finds the cheapest wait within two bounds.
   ///
   /// - Parameters:
+  ///   - horizon: the expected openings and updates of the next days.
   ///   - start: the minute of the horizon's first day at which the wait begins.
   ///   - age: the age of the data, in minutes since the last sync.
   ///   - charge: the cost of a refresh, in minutes of age.
+  ///   - notBefore: the shortest wait, in minutes.
+  ///   - notAfter: the longest wait, in minutes.
   ///   - isFine: whether to search the best moment by the minute, and not only by the timeslot.
+  /// - Returns: the wait in minutes, its cost in minutes of age, and the age at its end in minutes.
   static func best(
     _ horizon: Horizon, start: Double, age: Double, charge: Double, notBefore: Double, notAfter: Double = longest,
     isFine: Bool = false

@@ -37,7 +37,7 @@ extension Engine {
 
   /// Asks the app's running refresh to end, if there is one.
   ///
-  /// - Parameter detail: the needed and the present condition, for a lost constraint.
+  /// For a lost constraint, `detail` has the needed and the present condition.
   mutating func stop(_ id: AppID, _ reason: StopReason, because detail: String = "", _ turn: inout Turn) {
     guard var refreshing = apps[id]?.refreshing else { return }
     guard refreshing.stopReason == nil else { return }

@@ -52,7 +52,7 @@ struct Refreshing: Hashable, Sendable {
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
-  /// - Parameter beginsLater: whether ``startClock(at:)`` follows when the start is performed.
+  /// Makes a refresh; if it `beginsLater`, ``startClock(at:)`` follows when the start is performed.
   init(_ started: Started, policy: Policy, isAttached: Bool = false, beginsLater: Bool = false) {
     self.started = started
     deadline = Deadline(from: started.at, policy: policy)
@@ -161,9 +161,7 @@ struct Refreshing: Hashable, Sendable {
 
   /// Warns it that a constraint is lost, and stops it after the lead of a warning.
   ///
-  /// Stops it at once if its deadline has no warning either.
-  ///
-  /// - Parameter detail: the needed and the present condition.
+  /// Stops it at once if its deadline has no warning either. `detail` has the needed and the present condition.
   mutating func lose(_ detail: String, app: AppID, at now: Instant) -> Effect? {
     guard stopReason == nil, loss == nil else { return nil }
     guard stage != .started, deadline.isWarned else { return stop(.constraintLost, because: detail, app: app, at: now) }

@@ -25,14 +25,15 @@ public struct ServerHints: Hashable, Sendable {
     freshFor = min(freshFor ?? span, span, Self.longestFreshFor)
   }
 
-  /// The freshness to merge for a task of a refresh; nil for none.
+  /// Decides which freshness a task merges into its refresh.
   ///
-  /// The only task of a refresh speaks for the refresh. With several tasks, `fresh_for` counts only if every task fetches.
-  /// A missing value then means zero: that task may have new data at once.
+  /// The only task of a refresh speaks for the refresh. With several tasks, `fresh_for` counts only if every task
+  /// fetches. A missing value then means zero: that task may have new data at once.
   ///
   /// - Parameters:
   ///   - promised: the promise of the task, if any.
   ///   - tasks: for each task of the refresh whether it fetches; empty for an attached process.
+  /// - Returns: the freshness to merge; nil to merge nothing.
   public static func freshFor(_ promised: Duration?, tasks: [Bool]) -> Duration? {
     guard tasks.count > 1 else { return promised }
     return tasks.allSatisfy(\.self) ? promised ?? .zero : nil

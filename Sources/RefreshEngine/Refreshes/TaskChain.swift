@@ -75,9 +75,8 @@ struct TaskChain: Hashable, Sendable {
 
   /// Ends a task whose processes are all gone; returns its result, or nil if it did not run.
   ///
-  /// - Parameters:
-  ///   - stop: the reason for the stop of the refresh, if any.
-  ///   - stopMessage: makes the message of a task that the stop ended, from its own.
+  /// `stop` is the reason for the stop of the refresh, if any. `stopMessage` makes the message of a task that the stop
+  /// ended, from the task's own.
   mutating func end(
     _ task: Int, _ end: TaskEnd, stoppedFor stop: StopReason?, _ stopMessage: (String) -> String, at now: Instant
   ) -> TaskRecord? {

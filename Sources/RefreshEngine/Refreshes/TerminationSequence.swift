@@ -44,7 +44,7 @@ public struct TerminationSequence: Hashable, Sendable {
 
   /// Sends SIGTERM, unless it was sent before.
   ///
-  /// - Parameter latest: when the processes must be gone, boot clock, if that is before the end of the grace.
+  /// The processes must be gone at `latest`, boot clock, if that is before the end of the grace.
   @discardableResult
   public mutating func begin(at now: Instant, killBy latest: Instant? = nil) -> Step? {
     guard !isBegun else { return nil }

@@ -9,7 +9,7 @@ struct Agenda {
 
   /// The next wake: after the begin of every window that it can serve, and before the first end of a window.
   ///
-  /// - Parameter own: a window of no app, if there is one.
+  /// `own` is one more window, which belongs to no app. The result is nil without any window.
   func wake(beside own: Window?) -> Window? {
     guard let end = [ends.first?.at, own?.latest].compactMap(\.self).min() else { return nil }
     let begun = [begins.last(notAfter: end)?.at, own?.earliest].compactMap(\.self).filter { $0 <= end }

@@ -6,12 +6,13 @@ extension Engine {
   /// The longest time over which a backlog is spread.
   static let catchUpSpan = Duration.minutes(5)
 
-  /// Spreads a backlog over a span that grows with its size: refreshes that were missed, cut short or never run, and
-  /// refreshes that a shorter interval makes overdue.
+  /// Spreads a backlog over a span that grows with its size.
   ///
-  /// Apps in the foreground do not wait, because the user looks at them.
+  /// The backlog has the refreshes that were missed, cut short or never run, and those that a shorter interval makes
+  /// overdue. Apps in the foreground do not wait, because the user looks at them.
   ///
   /// - Parameters:
+  ///   - turn: the present turn, which notes the changed apps.
   ///   - isMissed: whether the machine or the daemon was off; false for a reload, which only shortens intervals.
   ///   - besides: the apps that were due before a reload, and stay as they are.
   ///   - byStaleness: whether the oldest data comes first, as after a resume. After a start the spread gives the order,

@@ -51,7 +51,7 @@ extension App {
   ///
   /// An ended session of transfers comes before everything but a manual refresh; a push comes next.
   ///
-  /// - Parameter push: when a push may wake the app, boot clock; nil if none does.
+  /// `push` is when a push may wake the app, boot clock; nil if none does.
   func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
     let asked = dueApartFromNews(limits: limits, spread: spread, of: id, at: now)
     let pushed = Due.news(.push, at: push, before: asked, now)

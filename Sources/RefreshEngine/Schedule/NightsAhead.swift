@@ -30,7 +30,7 @@ public struct NightsAhead {
 
   /// The engine after a number of nights, from 1; nil if too much happens before.
   ///
-  /// - Parameter start: the engine before the first night, the same in every call.
+  /// `start` is the engine before the first night, the same in every call.
   mutating func after(_ nights: Int, of start: Engine) -> Passed? {
     guard start.apps.count <= Self.mostApps else { return nil }
     while passed.count < nights {

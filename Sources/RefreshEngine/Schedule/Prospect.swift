@@ -82,7 +82,7 @@ extension Engine {
     return look
   }
 
-  /// - Parameter first: the look at `now`.
+  /// Looks for the next refresh of an app, from `first`, the look at `now`; nil while it is refreshed.
   private func lookAhead(
     _ known: AppIndex, _ id: AppID, from first: Look, at now: Instant, _ nights: inout NightsAhead
   ) -> Prospect? {

@@ -25,7 +25,7 @@ public struct RoomCheck: Sendable {
 
   /// Adds a transfer that waits for room, or changes its need.
   ///
-  /// - Parameter path: the file of the transfer; the room counts on the disk of its folder.
+  /// `path` is the file of the transfer; the room counts on the disk of its folder.
   public mutating func add(_ id: TransferID, path: String, needed: Int64, at now: Instant) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     waiting[id] = (folder.isEmpty ? "/" : folder, needed)
@@ -55,11 +55,13 @@ public struct RoomCheck: Sendable {
   /// Ends the look at a folder.
   public mutating func end(_ folder: String) { unanswered.remove(folder) }
 
-  /// The transfers of a look that have room, in order of id, with a hundredth of the disk to spare.
+  /// Finds the transfers of a look that have room, with a hundredth of the disk to spare.
   ///
   /// - Parameters:
+  ///   - needs: the bytes that each transfer needs.
   ///   - available: the bytes that the owner may still write.
   ///   - size: the bytes of the whole disk; 0 for a file system that reports none, where all have room.
+  /// - Returns: the transfers with room, in order of id.
   public static func roomy(_ needs: [TransferID: Int64], available: Double, size: Double) -> [TransferID] {
     needs.filter { size == 0 || Double($0.value) < available - size / 100 }.keys.sorted()
   }

@@ -21,9 +21,8 @@ struct TransferPicker {
 
   /// Makes a picker of the transfers that nothing holds.
   ///
-  /// - Parameters:
-  /// - owner: gives the user of an app.
-  /// - mayRun: tells whether nothing holds the transfers of a lane; called once for each app and network.
+  /// `owner` gives the user of an app. `mayRun` says whether nothing holds the transfers of a lane; it is called once
+  /// for each app and network.
   init(
     _ queue: TransferQueue, limits: TransferLimits, owner: (AppID) -> UInt32,
     mayRun: (TransferQueue.LaneKey) -> Bool
@@ -80,7 +79,7 @@ struct TransferSlots {
 
   /// Whether one more transfer with a server may run.
   ///
-  /// - Parameter isFirst: whether its user has no other transfer on the way.
+  /// A user who has no other transfer on the way (`isFirst`) may take one more slot than the bounds allow.
   func has(_ server: String, isFirst: Bool) -> Bool {
     let more = isFirst ? 1 : 0
     return count < limits.maxConcurrent + more && ofHost[server, default: 0] < limits.maxPerHost + more

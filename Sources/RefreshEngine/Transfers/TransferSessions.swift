@@ -66,8 +66,7 @@ extension Engine {
 
   /// Resumes the transfers of the previous daemon once a configuration is in force, and requests the pending wakes.
   ///
-  /// - Parameter isFirst: whether this is the first configuration: then no worker has a transfer, and pending discards
-  ///   begin.
+  /// At the first configuration (`isFirst`), no worker has a transfer, and pending discards begin.
   mutating func resumeTransfers(isFirst: Bool, _ turn: inout Turn) {
     transfers.giveUpAt = nil
     for id in transfers.ids {

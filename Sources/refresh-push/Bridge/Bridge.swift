@@ -56,7 +56,7 @@ final class Bridge {
 
   /// Notes what a connected source cannot bring; nil for nothing.
   ///
-  /// - Parameter why: one line without secrets.
+  /// `why` is one line without secrets.
   func isLimited(_ source: any Source, by why: String?) {
     guard let record = record(of: source), record.state.isConnected, record.state.problem != why else { return }
     record.state.limit(why)
@@ -66,7 +66,7 @@ final class Bridge {
 
   /// Notes that the source lost its connection, or could not connect.
   ///
-  /// - Parameter why: the reason, one line without secrets.
+  /// `why` is the reason, one line without secrets.
   func lost(_ source: any Source, why: String, next: NextTry = .backOff) {
     guard let record = record(of: source), record.state.isActive else { return }
     let now = ContinuousClock.Instant.now
@@ -109,7 +109,7 @@ final class Bridge {
 
   /// Counts a message that the source itself refuses for good.
   ///
-  /// - Parameter reason: one line without any content of the message.
+  /// `reason` is one line without any content of the message.
   func refuses(_ reason: String, app: String? = nil, from source: any Source) {
     record(of: source)?.received += 1
     refuse(reason, app: app, from: source)

@@ -56,12 +56,12 @@ final class BrokerConnection {
     keepAlive = options.keepAlive
   }
 
-  /// Starts the thread, which calls `report` from there; throws if the process is out of threads.
+  /// Starts the thread, which calls `report` from there.
   ///
-  /// - Parameters:
-  ///   - version: the version to try. If the broker refuses 5, closes the connection or does not answer, the thread
-  ///     tries 3.1.1 at once, unless push.toml names the version.
-  ///   - session: the stored session of the last connection.
+  /// The thread tries `version`. If the broker refuses 5, closes the connection or does not answer, the thread tries
+  /// 3.1.1 at once, unless push.toml names the version. `session` is the stored session of the last connection.
+  ///
+  /// Throws if too many earlier attempts still wait for the broker, or if the system cannot start a thread.
   static func start(
     _ options: BrokerOptions, version: MQTTVersion, session: BrokerSession?, mailbox: BrokerMailbox,
     report: @escaping @Sendable (BrokerReport) -> Void

@@ -78,7 +78,7 @@ enum BrokerEnd: Error, Hashable, Sendable {
 
   /// The problem with the refusal of a subscription.
   ///
-  /// - Parameter whose: whose messages do not come.
+  /// `whose` says whose messages do not come.
   static func denial(_ code: UInt8, of whose: String = "its topics") -> String {
     code < 0x80
       ? "cannot get the messages of \(whose) safely: the broker grants quality of service \(code), and 1 is needed"

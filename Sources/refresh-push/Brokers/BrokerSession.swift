@@ -14,9 +14,7 @@ struct BrokerSession: Hashable, Sendable {
   /// The subscription that the broker has confirmed; empty before.
   var filters: [String] = []
 
-  /// A new session.
-  ///
-  /// - Parameter microseconds: the start, on the wall clock.
+  /// Makes a session that begins at `microseconds`, on the wall clock.
   init(beganAt microseconds: Int64, boot: String) {
     id = String(microseconds, radix: 16)
     self.boot = boot

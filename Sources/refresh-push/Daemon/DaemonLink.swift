@@ -74,7 +74,7 @@ final class DaemonLink {
 
   /// Reads the daemon's answers without waiting.
   ///
-  /// - Parameter isWanted: whether a connection is needed even if no message is queued.
+  /// `isWanted` says whether a connection is needed even if no message is queued.
   func receive(at now: ContinuousClock.Instant, isWanted: Bool) {
     guard isWanted || queue.count > 0 else {
       close()

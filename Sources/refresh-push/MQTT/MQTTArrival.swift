@@ -15,7 +15,7 @@ enum MQTTArrival: Hashable {
 
   /// Reads a packet.
   ///
-  /// - Parameter largest: the most bytes of a payload; a larger one is not copied.
+  /// Does not copy a payload of more than `largest` bytes.
   init(_ packet: MQTTPacketBuffer.Packet, version: MQTTVersion, largest: Int) throws(MQTTFault) {
     var reader = MQTTReader(packet.body[...])
     switch packet.type {

@@ -20,7 +20,7 @@ final class SourceRecord {
 
   /// The report on the source for the daemon.
   ///
-  /// - Parameter wall: the wall clock at the moment `now`, in microseconds.
+  /// `wall` is the wall clock at the moment `now`, in microseconds.
   func wire(at now: ContinuousClock.Instant, wall: Int64) -> Wire.Source {
     func onWall(_ instant: ContinuousClock.Instant) -> Int64 { wall + now.duration(to: instant).microseconds }
     return Wire.Source(

@@ -6,7 +6,7 @@ struct StreamOrigin: Hashable, Sendable {
 
   private let tag: String
 
-  /// - Parameter kind: `sse` or `ntfy`.
+  /// Makes the origin of a source; `kind` is `sse` or `ntfy`.
   init(_ kind: String, url: String) {
     tag = "\(kind):\(Digest.digits(Self.digits, of: url.utf8) ?? url)"
   }

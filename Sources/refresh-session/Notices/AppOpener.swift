@@ -14,7 +14,7 @@ final class AppOpener {
   /// Called with the reason why an app could not be opened; set once.
   var onFailure: (String) -> Void = { _ in }
 
-  /// - Parameter folders: the folders with desktop files; earlier folders take precedence.
+  /// Makes an opener that looks for desktop files in `folders`; earlier folders take precedence.
   init(_ bus: Bus, folders: [String]) { (self.bus, self.folders) = (bus, folders) }
 
   /// Whether the app has a desktop file that can open it.

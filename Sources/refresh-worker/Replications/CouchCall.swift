@@ -22,8 +22,8 @@ final class CouchCall {
 
   /// Makes a POST of a JSON value, or a GET if there is none.
   ///
-  /// - Parameter silence: how long nothing may be received or sent.
-  /// - Parameter answerTime: how long the server may work before it answers; nil for ten times `silence`.
+  /// `silence` is how long nothing may be received or sent. `answerTime` is how long the server may work before it
+  /// answers; nil for ten times `silence`.
   init(url: String, headers: [String], posting value: JSONValue?, silence: Duration, answerTime: Duration? = nil) {
     var request = HTTPRequest(url: url, headers: headers + ["Accept: application/json"])
     let bytes = value.map { Self.bytes(of: $0) }

@@ -11,6 +11,7 @@ enum UnitOutcome: Hashable {
   ///
   /// - Parameters:
   ///   - order: the unit, and the exit codes with a meaning of their own.
+  ///   - facts: the properties of the unit after the run.
   ///   - job: the result of the job that started the unit, such as `done`; nil if unknown.
   ///   - hasRun: whether the unit has begun a new run.
   init(_ order: Wire.UnitOrder, _ facts: UnitFacts, job: String?, hasRun: Bool) {

@@ -39,9 +39,8 @@ struct Adoption: JSONWritable {
 
   /// Makes the app; throws a sentence if the timer has no equivalent.
   ///
-  /// - Parameters:
-  ///   - conditions: the `Condition…=` and `Assert…=` lines of the timer and of its service.
-  ///   - rhythm: how often the calendar of the timer elapses; nil without a calendar.
+  /// `conditions` has the `Condition…=` and `Assert…=` lines of the timer and of its service. `rhythm` says how often
+  /// the timer's calendar elapses; nil without a calendar.
   init(
     _ timer: TimerSettings, _ service: TimedService, conditions: (timer: [String], service: [String]),
     _ rhythm: Rhythm?, _ bounds: AdoptionBounds, in folder: String

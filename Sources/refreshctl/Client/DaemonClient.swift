@@ -14,7 +14,7 @@ struct DaemonClient {
 
   /// Connects to the daemon of a socket; nil connects to the default daemon.
   ///
-  /// - Parameter wait: how long a call waits for its first reply.
+  /// `wait` bounds how long a call waits for its first reply.
   init(socket: String?, _ wait: AnswerWait = .ofPerson) throws(Failure) {
     try self.init(at: SocketPath.find(named: socket), wait)
   }
@@ -54,7 +54,7 @@ struct DaemonClient {
 
   /// Calls a method with `more` and passes each reply to `receive` until `receive` returns false.
   ///
-  /// - Parameter isAnsweredAtOnce: whether the first reply has a bound; the first event may come hours later.
+  /// With `isAnsweredAtOnce`, the first reply has a bound. Without it, the first event may come hours later.
   func follow<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, isAnsweredAtOnce: Bool = false,
     _ receive: (Method.Reply) throws(Failure) -> Bool

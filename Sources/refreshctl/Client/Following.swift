@@ -10,7 +10,7 @@ extension SocketOptions {
 
   /// Passes each reply of a method to `receive` until Ctrl-C; reconnects when the daemon ends, for example at a restart.
   ///
-  /// - Parameter lost: called after the end of the connection and the message about it on standard error.
+  /// Calls `lost` after the end of the connection and the message about it on standard error.
   func follow<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, lost: () -> Void = {},
     _ receive: (Method.Reply) throws(Failure) -> Void

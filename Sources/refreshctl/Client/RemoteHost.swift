@@ -40,7 +40,7 @@ struct RemoteHost: Equatable {
 
   /// The ssh command line that runs refreshctl on that machine.
   ///
-  /// - Parameter isOnTerminal: whether a person sees the output, so that refreshctl gets a terminal there too.
+  /// If a person sees the output (`isOnTerminal`), refreshctl gets a terminal there too.
   func command(for arguments: [String], isOnTerminal: Bool) -> [String] {
     let command = (["refreshctl"] + arguments).map(Self.quoted).joined(separator: " ")
     return ["ssh", isOnTerminal ? "-t" : "-T", "--", name, command]

@@ -6,7 +6,7 @@
 enum AppFileWriter {
   /// Writes the file and creates missing folders.
   ///
-  /// - Parameter replaces: whether to replace a file of that name; otherwise it is a failure.
+  /// Replaces a file of that name only if `replaces` is true; otherwise such a file is a failure.
   static func write(_ text: String, to path: String, replaces: Bool) throws(Failure) {
     guard let slash = path.lastIndex(of: "/") else { throw refusal(path, EINVAL) }
     try makeFolder(String(path[..<slash]))

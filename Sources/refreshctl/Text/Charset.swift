@@ -22,8 +22,8 @@ enum Charset {
 
   /// Converts a line to ASCII, with the same width.
   ///
-  /// - Parameter isTerminal: whether a terminal shows the line. A terminal gets a question mark for any other character; a
-  ///   file or a pipe gets the character itself.
+  /// If a terminal shows the line (`isTerminal`), it gets a question mark for any other character. A file or a pipe
+  /// gets the character itself.
   static func ascii(_ line: String, isTerminal: Bool) -> String {
     line.reduce(into: "") { text, character in
       if character.isASCII {

@@ -15,8 +15,8 @@ enum Elapsed {
 
   /// A distance from now, rounded to the units that matter: `12 s`, `12 min`, `2 h 12 min`, `3 d 4 h`, `34 d`.
   ///
-  /// - Parameter brief: whether to use a single unit for a narrow column if that is nearly exact: `5 h` for 5 h 10 min, but
-  ///   not `2 h` for 1 h 40 min.
+  /// A `brief` text for a narrow column has a single unit if that is nearly exact: `5 h` for 5 h 10 min, but not `2 h`
+  /// for 1 h 40 min.
   static func rough(_ microseconds: Int64, brief: Bool = false) -> String {
     let seconds = (microseconds + 500_000) / 1_000_000
     if seconds < 60 { return "\(seconds) s" }

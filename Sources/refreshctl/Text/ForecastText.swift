@@ -41,7 +41,7 @@ extension Screen {
     return (whole.cuts("THEN", on: self) ? table(rows, isCounted: false) : whole).lines(on: self)
   }
 
-  /// - Parameter isCounted: whether a repeated refresh shows its number.
+  /// Makes the table of the starts; if `isCounted`, a repeated refresh shows its number.
   private func table(_ rows: [ForecastRows.StartRow], isCounted: Bool) -> Table {
     // On a narrow screen the time is enough, and the last column needs the room.
     let isWide = width.map { $0 >= 100 } ?? true

@@ -3,9 +3,8 @@ import RefreshAPI
 extension Screen {
   /// The holds that keep a refresh from starting, each with what it has and needs.
   ///
-  /// - Parameters:
-  ///   - why: the terms of the app's constraints; nil if they are unknown.
-  ///   - mayForce: whether to offer `--anyway`.
+  /// `why` has the terms of the app's constraints; nil if they are unknown. `mayForce` says whether to offer
+  /// `--anyway`.
   func text(_ holds: [Wire.Hold], of app: String, _ why: Wire.Explanation?, mayForce: Bool) -> [String] {
     var facts = Facts()
     for hold in holds {

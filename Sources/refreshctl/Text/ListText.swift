@@ -33,7 +33,7 @@ extension Screen {
 
   /// The cells of an app, for `list` and `top`.
   ///
-  /// - Parameter hasBriefHolds: whether to name only the first holds.
+  /// With `hasBriefHolds`, the cells name only the first holds.
   func row(_ app: Wire.App, hasBriefHolds: Bool = false) -> AppRow {
     AppRow(
       app: Cell(app.id), phase: Cell(app.phase.hyphenated, app.phase == .foreground ? .good : .plain), next: next(app),

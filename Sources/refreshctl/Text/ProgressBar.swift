@@ -2,9 +2,7 @@
 enum ProgressBar {
   /// A bar of a given width: `██████▌░░░`.
   ///
-  /// The bar is full only when all work is done, and empty only when none is.
-  ///
-  /// - Parameter share: 0 to 1.
+  /// `share` goes from 0 to 1. The bar is full only when all work is done, and empty only when none is.
   static func text(_ share: Double, columns: Int) -> String {
     let halves = min(max(share, 0), 1) * Double(columns * 2)
     let drawn = share < 1 && halves > 0 ? min(max(1, Int(halves)), columns * 2 - 1) : Int(halves)

@@ -11,7 +11,7 @@ struct SentPush {
 extension Screen {
   /// The time at which a push wakes its app, in a sentence.
   ///
-  /// - Parameter why: the state of the app right after the push; nil if unknown.
+  /// `why` is the state of the app right after the push; nil if unknown.
   func sentence(_ sent: SentPush, _ why: Wire.Explanation?) -> String {
     let name = why.map { named($0.name, $0.id) } ?? printable(sent.app)
     let content = sent.contentID.map { " with content \(printable($0))" } ?? ""

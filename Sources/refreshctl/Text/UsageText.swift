@@ -8,9 +8,8 @@ extension Screen {
 
   /// The openings as bars, seen and assumed ones separately, then the habits and the learnt numbers.
   ///
-  /// - Parameters:
-  ///   - told: the number of openings that the app or a person reported; nil from an older daemon.
-  ///   - observed: the number of openings that a desktop showed.
+  /// `told` is the number of openings that the app or a person reported; nil from an older daemon. `observed` is the
+  /// number of openings that a desktop showed.
   func text(_ habits: Wire.Habits, told: Int? = nil, observed: Int? = nil) -> [String] {
     let room = readableWidth - Self.besideBars
     let (number, span) = room >= 48 ? (48, "half hour") : room >= 24 ? (24, "hour") : (12, "two hours")

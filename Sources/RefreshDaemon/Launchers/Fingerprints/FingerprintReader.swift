@@ -11,7 +11,7 @@ final class FingerprintReader {
 
   /// Makes a reader that answers on the loop.
   ///
-  /// - Parameter look: looks at a path; a test gives a look that hangs.
+  /// `look` looks at a path; a test gives a look that hangs.
   init(
     on loop: EventLoop,
     look: @escaping @Sendable (String, Owner, TreeWalk.WalkBounds) -> PathLook = { path, owner, bounds in
@@ -27,7 +27,7 @@ final class FingerprintReader {
 
   /// Takes the fingerprint of a path as its owner sees it, and calls `receive` with it in a later turn of the loop.
   ///
-  /// - Parameter bound: the longest time until the answer; never longer than ``longest``.
+  /// `bound` is the longest time until the answer, never longer than ``longest``.
   func look(at path: String, as owner: Owner, within bound: Duration, receive: @escaping (PathLook) -> Void) {
     looks.look(at: path, as: owner, within: bound, by: { [look] in look(path, owner, $0) }, receive: receive)
   }

@@ -53,7 +53,7 @@ final class OwnersLooks<Look: Sendable> {
 
   /// Makes looks that answer on the loop.
   ///
-  /// - Parameter unknown: the answer for a look without one, with the reason.
+  /// `unknown` makes the answer for a look without one, from the reason.
   init(on loop: EventLoop, unknown: @escaping (String) -> Look) throws {
     self.unknown = unknown
     answers = try LookAnswers()
@@ -73,9 +73,8 @@ final class OwnersLooks<Look: Sendable> {
 
   /// Looks at a path for its owner, and calls `receive` with the answer in a later turn of the loop.
   ///
-  /// - Parameters:
-  ///   - bound: the longest time until the answer; never longer than ``longest``.
-  ///   - work: looks at the path, on a thread; not called if no thread is free in time.
+  /// `bound` is the longest time until the answer, never longer than ``longest``. `work` looks at the path on a thread,
+  /// unless no thread is free in time.
   func look(
     at path: String, as owner: Owner, within bound: Duration, by work: @escaping Work,
     receive: @escaping (Look) -> Void

@@ -27,7 +27,8 @@ enum OwnersPath {
   ///
   /// Every name is looked up in an open directory, so that a path which is swapped meanwhile cannot bypass the modes.
   ///
-  /// - Parameter visit: called with each directory in which a name is looked up.
+  /// Calls `visit` with each directory in which a name is looked up. Throws if the owner may not search a directory, if
+  /// too many symbolic links follow each other, or if the system cannot open a name.
   static func open(
     _ path: String, _ view: OwnersView, visit: (PathStep) -> Void = { _ in }
   ) throws(NoLook) -> OpenEntry? {

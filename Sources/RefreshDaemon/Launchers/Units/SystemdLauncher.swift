@@ -65,7 +65,7 @@ final class SystemdLauncher: Launcher {
 
   /// Makes the launcher; before the loop turns, only ``adopt(_:stored:)`` calls the manager.
   ///
-  /// - Parameter absence: why the manager did not answer before.
+  /// `absence` says why the manager did not answer before.
   init(on loop: EventLoop, with setup: Setup, absence: String? = nil) throws {
     self.loop = loop
     self.absence = absence
