@@ -101,7 +101,7 @@ let package = Package(
     .executableTarget(
       name: "engine-bench", dependencies: ["RefreshEngine", "Simulator", "CLinux"], path: "bench/Engine",
       swiftSettings: strict),
-    test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
+    test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"], exclude: ["traces.txt"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "Threads", "CSQLite"],
       resources: [

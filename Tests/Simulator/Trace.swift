@@ -5,14 +5,18 @@ public struct Trace: Sendable {
   private let keepsLines: Bool
   /// The lines, if they are kept.
   public private(set) var lines: [String] = []
-  /// FNV-1a over all lines.
-  public private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+  /// The hash of all lines.
+  public var hash: UInt64 { lineHash.value }
+  /// The hash of all that the lines leave out: what each decision saves, the wake that follows it, and the verdicts.
+  public var decisionHash: UInt64 { decisions.value }
+  private var lineHash = TextHash()
+  private var decisions = TextHash()
   /// How many refreshes started.
   public private(set) var starts = 0
 
   init(keepsLines: Bool) { self.keepsLines = keepsLines }
 
-  mutating func note(_ observation: Observation, at now: Duration) {
+  mutating func note(_ observation: Observation, at now: Duration, brain: Brain?, instant: Instant) {
     switch observation {
     case .handled(let turn):
       // The event is not hashed, because the order of a configuration's dictionary differs between processes.
@@ -20,6 +24,7 @@ public struct Trace: Sendable {
       for effect in turn.decision.effects { write(text(of: effect), at: now) }
       for wait in turn.decision.waited { write("wait \(wait.app) \(wait.since.duration(to: wait.until))", at: now) }
       for record in turn.decision.ended { write("end \(record.id) \(record.app) \(record.outcome)", at: now) }
+      if let brain { note(turn.decision, of: brain, at: instant) }
     case .performed(let effect): starts += effect.beginning == nil ? 0 : 1
     case .saved: break
     case .sleeps: write("sleeps", at: now)
@@ -32,8 +37,42 @@ public struct Trace: Sendable {
 
   private mutating func write(_ text: String, at now: Duration) {
     let line = "\(now.inMicroseconds) \(text)"
-    for byte in line.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    lineHash.add(line)
     if keepsLines { lines.append(line) }
+  }
+
+  /// Hashes a decision in an order of its own: that of a set differs between processes.
+  private mutating func note(_ decision: Decision, of brain: Brain, at instant: Instant) {
+    for id in decision.changed.sorted() { decisions.add("app \(id) \(text(of: brain.verdict(on: id, at: instant)))") }
+    for id in decision.learned.sorted() { decisions.add("learned \(id)") }
+    for id in decision.erased.sorted() { decisions.add("erased \(id)") }
+    for id in decision.kept.sorted() { decisions.add("kept \(id)") }
+    for id in decision.transfersChanged.sorted() { decisions.add("transfer \(id)") }
+    for id in decision.transfersRemoved.sorted() { decisions.add("transfer removed \(id)") }
+    for (id, change) in decision.pushes.sorted(by: { $0.key < $1.key }) {
+      decisions.add("push \(id) \(change == .gone ? "gone" : "kept")")
+    }
+    for id in decision.pushesMerged.sorted() { decisions.add("push merged \(id)") }
+    for push in decision.pushesDropped { decisions.add("push dropped \(push.id) \(push.app)") }
+    for session in decision.wakesDropped.sorted() { decisions.add("wake dropped \(session.app) \(session.name)") }
+    for task in decision.tasksEnded { decisions.add("task \(task.refresh) \(task.app) \(task.deadline.microseconds)") }
+    for opening in decision.openings { decisions.add("opening \(opening.app) \(opening.at.microseconds)") }
+    for (id, areForgotten) in decision.openingsForgotten.sorted(by: { $0.key < $1.key }) {
+      decisions.add("openings \(id) \(areForgotten)")
+    }
+    decisions.add("device \(decision.deviceChanged) \(decision.deviceLearned)")
+    let wake = brain.engine.nextWake
+    decisions.add("wake \(wake.map { "\($0.earliest.microseconds) \($0.latest.microseconds)" } ?? "-")")
+  }
+
+  private func text(of verdict: Verdict) -> String {
+    switch verdict {
+    case .ready(let trigger): "ready \(trigger.rawValue)"
+    case .notDue(let instant): "not due \(instant.microseconds)"
+    case .held(let holds): "held \(holds.map(\.name.rawValue))"
+    case .clear: "clear"
+    case .refreshing(let id): "refreshing \(id)"
+    }
   }
 
   private func text(of effect: Effect) -> String {
@@ -57,5 +96,14 @@ public struct Trace: Sendable {
       "report-end \(report.record.id) \(app) \(report.failures)\(report.isFailing ? " failing" : "")"
     case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"
     }
+  }
+}
+
+/// FNV-1a over texts: the same in each process, which a `Hasher` is not.
+private struct TextHash: Sendable {
+  private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  mutating func add(_ text: String) {
+    for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
   }
 }

@@ -177,6 +177,13 @@ public struct World: Sendable {
     observe(.finished)
   }
 
+  /// The line that `simulate` prints, which is the same for the same decisions.
+  public func summary(seed: UInt64, days: UInt64) -> String {
+    let (trace, decisions) = (String(self.trace.hash, radix: 16), String(self.trace.decisionHash, radix: 16))
+    return "seed \(seed) days \(days) trace \(trace) decisions \(decisions) starts \(self.trace.starts)"
+      + " daemons \(store.starts)"
+  }
+
   private mutating func play(until end: Duration) {
     var turns = 0
     var moment = now
@@ -270,7 +277,7 @@ public struct World: Sendable {
   static let patience = Duration.minutes(55)
 
   mutating func observe(_ observation: Observation) {
-    trace.note(observation, at: now)
+    trace.note(observation, at: now, brain: brain, instant: instant)
     var watching = checks
     checks = []
     for index in watching.indices {

@@ -22,8 +22,7 @@ for seed in first..<first + count {
     seed: seed, checks: Invariants.all(), keepsTrace: CommandLine.arguments.contains("--trace"))
   world.run(for: .hours(24) * Int(days))
   for line in world.trace.lines { print(line) }
-  let hash = String(world.trace.hash, radix: 16)
-  print("seed \(seed) days \(days) trace \(hash) starts \(world.trace.starts) daemons \(world.store.starts)")
+  print(world.summary(seed: seed, days: days))
   for violation in world.violations { print("  broken: \(violation)") }
   if !world.violations.isEmpty { isBroken = true }
 }
