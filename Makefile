@@ -4,6 +4,7 @@
 #   make test       set up what the tests need, and run all of them
 #   make check      the format, and the Swift tests that need no booted systemd: before a commit
 #   make test-engine  the tests of the engine and of its simulator alone
+#   make docc       render the documentation of RefreshKit and RefreshEngine, and fail on a warning
 #   make house      print how the sources look beside the goals of the redesign
 #   make fuzz       feed the programs hostile input for REFRESH_FUZZ_SECONDS (an hour), from REFRESH_FUZZ_SEED
 #   make sanitize   run the Swift tests under AddressSanitizer and ThreadSanitizer
@@ -65,7 +66,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   bubblewrap flatpak sway swaylock foot xvfb openbox python3-xdg xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: repeat site test-rpm test-clean test-lintian test-container format check check-format test-engine house build-setup
+.PHONY: repeat site test-rpm test-clean test-lintian test-container format check check-format test-engine house docc build-setup
 .PHONY: test-setup json-schema
 
 run: release
@@ -91,6 +92,19 @@ check: build-setup check-format
 test-engine: build-setup
 	$(SWIFT) build --build-tests
 	Tests/swift-tests engine
+
+# DocC is part of the toolchain, so its plugin, which every build would have to fetch, is not needed.
+docc: build-setup
+	@set -e; triple=$$($(SWIFT)c -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p'); \
+	for module in RefreshKit RefreshEngine; do \
+	  $(SWIFT) build --target $$module; \
+	  rm -rf .build/docc/$$module; mkdir -p .build/docc/$$module; \
+	  $(TOOLCHAIN)swift-symbolgraph-extract -module-name $$module -target $$triple -I .build/debug/Modules \
+	    $(addprefix -I ,$(wildcard Sources/C*)) -minimum-access-level public -output-dir .build/docc/$$module; \
+	  $(TOOLCHAIN)docc convert --warnings-as-errors --fallback-display-name $$module \
+	    --fallback-bundle-identifier org.refreshd.$$module --additional-symbol-graph-dir .build/docc/$$module \
+	    --output-path .build/docc/$$module.doccarchive; \
+	done
 
 house:
 	@/usr/bin/python3 -B bench/house.py
