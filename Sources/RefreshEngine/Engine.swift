@@ -148,12 +148,12 @@ public struct Engine: Sendable {
     if app.policy?.guarded != nil { return guardVerdict(on: app, id, at: now) }
     if let refreshing = app.refreshing { return .refreshing(refreshing.started.id) }
     let lasting = lastingHolds(on: app)
-    guard lasting.isEmpty else { return .held(lasting) }
+    guard lasting.isEmpty else { return .held(lasting, due: due(app, id, at: now)) }
     guard let due = due(app, id, at: now) else { return .held([.never]) }
-    guard due.earliest <= now else { return app.verdict(waitingFor: due, at: now) }
+    guard due.window.earliest <= now else { return app.verdict(waitingFor: due, at: now) }
     let holds = holds(on: app, id, for: due.trigger, at: now)
-    guard holds.isEmpty else { return .held(holds) }
-    return hasSlot(of: app.policy?.owner ?? 0) ? .ready(due.trigger) : .held([.concurrency])
+    guard holds.isEmpty else { return .held(holds, due: due) }
+    return hasSlot(of: app.policy?.owner ?? 0) ? .ready(due) : .held([.concurrency], due: due)
   }
 
   /// Marks an app whose verdict may have changed.
@@ -193,10 +193,9 @@ public struct Engine: Sendable {
     switch verdict {
     case .refreshing:
       window = apps[index].refreshing?.nextChange.map { Window(earliest: $0, latest: $0) }
-    case .ready, .notDue:
-      window = due(index, at: turn.now).map { Window(earliest: $0.earliest, latest: $0.latest) }
-    case .held(let holds):
-      window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
+    case .ready(let due), .notDue(let due): window = due.window
+    case .held(let holds, let due):
+      window = wake(of: holds, of: due, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     case .clear: break
     }
     if let end = reportsStale(index) { window = Window(window, ending: end) }

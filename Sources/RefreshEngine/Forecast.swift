@@ -158,8 +158,7 @@ public struct Forecast: Sendable {
 
   private mutating func noteGuards(at now: Instant) {
     for index in guards.indices {
-      var holds: [Hold] = []
-      if case .held(let held) = engine.verdict(on: guards[index].app, at: now) { holds = held }
+      let holds = engine.verdict(on: guards[index].app, at: now).holds
       // The end of a hold may move while the hold is the same.
       guard guards[index].changes.last?.holds.elementsEqual(holds, by: { $0.name == $1.name }) != true else { continue }
       guards[index].changes.append(GuardChange(from: now, holds: holds))

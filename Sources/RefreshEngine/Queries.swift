@@ -30,10 +30,9 @@ extension Engine {
   /// Every term of the judgement about an app at an instant, boot clock; nil for an app that is not configured.
   public func explain(_ id: AppID, at now: Instant) -> Explanation? {
     guard let app = apps[id], let policy = app.policy else { return nil }
-    let due = due(app, id, at: now)
     var explanation = Explanation(verdict: verdict(on: id, at: now))
-    explanation.trigger = due?.trigger
-    explanation.window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
+    let due = app.refreshing == nil ? explanation.verdict.due : due(app, id, at: now)
+    (explanation.trigger, explanation.window) = (due?.trigger, due?.window)
     explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
       app.state.lastStart.map { $0 + spacing }
     }
@@ -91,8 +90,7 @@ extension Engine {
   public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
     var counts: [Hold.Name: Int] = [:]
     for index in held.all where apps[index].policy != nil {
-      guard case .held(let holds) = verdict(on: index, at: now) else { continue }
-      for hold in holds { counts[hold.name, default: 0] += 1 }
+      for hold in verdict(on: index, at: now).holds { counts[hold.name, default: 0] += 1 }
     }
     return counts
   }

@@ -28,7 +28,7 @@ import Testing
 
   private func isHeld(_ app: AppID) -> String? {
     let core = world.daemon.core
-    guard case .held(let holds) = core.engine.verdict(on: app, at: core.now) else { return nil }
+    guard case .held(let holds, _) = core.engine.verdict(on: app, at: core.now) else { return nil }
     for case .misconfigured(let reason) in holds { return reason }
     return nil
   }

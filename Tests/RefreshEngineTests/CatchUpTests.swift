@@ -191,7 +191,7 @@ import Testing
       #expect(engine.handle(.configured(Limits(), policies), at: now).effects.count <= 1)
       return apps.compactMap { app in
         switch engine.verdict(on: app, at: now) {
-        case .notDue(let until): now.duration(to: until)
+        case .notDue(let due): now.duration(to: due.window.earliest)
         case .refreshing: .zero
         default: nil
         }

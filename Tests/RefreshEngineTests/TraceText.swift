@@ -48,9 +48,9 @@ extension Timeline {
 
   private func text(of verdict: Verdict) -> String {
     switch verdict {
-    case .ready(let trigger): "ready \(trigger.rawValue)"
-    case .notDue(let until): "not due until \(timeText(until))"
-    case .held(let holds): "held \(holds.map(\.name.rawValue).joined(separator: ", "))"
+    case .ready(let due): "ready \(due.trigger.rawValue)"
+    case .notDue(let due): "not due until \(timeText(due.window.earliest))"
+    case .held(let holds, _): "held \(holds.map(\.name.rawValue).joined(separator: ", "))"
     case .clear: "clear"
     case .refreshing(let id): "refreshing \(id)"
     }

@@ -76,7 +76,7 @@ public struct Foretold {
       seenHeld.insert(id)
       // The app is woken for a transfer that was given up, which needs less.
       if let seen = engine.explain(id, at: moment), seen.trigger == .transfer, !seen.drained.isEmpty { continue }
-      guard case .held(let holds) = engine.verdict(on: id, at: moment), Self.same(holds, prospect.holds) else {
+      guard case .held(let holds, _) = engine.verdict(on: id, at: moment), Self.same(holds, prospect.holds) else {
         return "\(id) is \(engine.verdict(on: id, at: moment)) when it is due: \(prospect)"
       }
     }

@@ -76,7 +76,7 @@ struct LongWaitsAreToldOnce: Invariant {
   private enum Part { case held, hidden, over }
 
   private static func part(of verdict: Verdict) -> Part {
-    guard case .held(let holds) = verdict else { return .over }
+    guard case .held(let holds, _) = verdict else { return .over }
     let names = Set(holds.map(\.name))
     if !names.isDisjoint(with: [.suspending, .stopping, .misconfigured]) { return .hidden }
     let conditions: [Hold.Name] = [.network, .power, .idle, .calm, .mounted, .present, .reachable, .when]

@@ -99,9 +99,9 @@ struct WaitsAreHonest: Invariant {
       }
       for id in world.ids {
         var names: [Hold.Name] = []
-        if case .held(let holds) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }
+        if case .held(let holds, _) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }
         // A question is no wait until its command has said no.
-        if case .held(let holds) = brain.verdict(on: id, at: world.instant), holds.areQuestions,
+        if case .held(let holds, _) = brain.verdict(on: id, at: world.instant), holds.areQuestions,
           !world.book.saidNo(to: id)
         {
           names = []

@@ -37,7 +37,7 @@ struct NobodyStarves: Invariant {
     let now = world.instant
     // An app starves while others run.
     let isBusy = brain.engine.refreshingCount > 0
-    let waiting = !isBusy ? [] : world.ids.filter { brain.verdict(on: $0, at: now) == .held([.concurrency]) }
+    let waiting = !isBusy ? [] : world.ids.filter { brain.verdict(on: $0, at: now).holds == [.concurrency] }
     // First the foreground may start, and then each other app once.
     let others = world.policies.values.reduce(Duration.zero) { $0 + $1.deadline + $1.grace }
     let bound = Duration.minutes(10) + others + World.patience

@@ -9,19 +9,19 @@ struct WakeIsTheMinimum: Invariant {
     for id in world.ids {
       let count = windows.count
       switch brain.verdict(on: id, at: world.instant) {
-      case .notDue(let until):
+      case .notDue(let due):
         let explanation = brain.explain(id, at: world.instant)
-        guard let window = explanation?.window, window.earliest == until else {
+        guard let window = explanation?.window, window.earliest == due.window.earliest else {
           return "\(id) is explained in another way than it is judged"
         }
-        let slack = until.duration(to: window.latest)
+        let slack = window.earliest.duration(to: window.latest)
         let slacks = slacks(of: id, for: explanation?.trigger, in: world)
         let isCut = endsAtQuietHours(window, of: id, in: world) && slack < slacks.upperBound
         if !isCut, !slacks.contains(slack) {
           return "\(id) may wait \(slack) for company"
         }
         windows.append(window)
-      case .held(let holds):
+      case .held(let holds, _):
         var ends = holds.compactMap(\.end)
         if let next = nextQuestion(of: id, by: holds, in: world) { ends.append(next) }
         let oneShot = world.book.apps[id]?.oneShot?.earliest

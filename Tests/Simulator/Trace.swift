@@ -67,9 +67,9 @@ public struct Trace: Sendable {
 
   private func text(of verdict: Verdict) -> String {
     switch verdict {
-    case .ready(let trigger): "ready \(trigger.rawValue)"
-    case .notDue(let instant): "not due \(instant.microseconds)"
-    case .held(let holds): "held \(holds.map(\.name.rawValue))"
+    case .ready(let due): "ready \(due.trigger.rawValue)"
+    case .notDue(let due): "not due \(due.window.earliest.microseconds)"
+    case .held(let holds, _): "held \(holds.map(\.name.rawValue))"
     case .clear: "clear"
     case .refreshing(let id): "refreshing \(id)"
     }

@@ -118,7 +118,7 @@ final class Watchers: DecisionFollower {
       send(Wire.WatchEvent(kind: .released, atMicroseconds: at, app: record.app.description, wait: wait))
     }
     for id in decision.changed.sorted() where engine.state(of: id)?.waiting?.since == now {
-      guard case .held(let holds) = engine.verdict(on: id, at: now) else { continue }
+      guard case .held(let holds, _) = engine.verdict(on: id, at: now) else { continue }
       send(
         Wire.WatchEvent(kind: .held, atMicroseconds: at, app: id.description, holds: engine.wire(holds, of: id)))
     }

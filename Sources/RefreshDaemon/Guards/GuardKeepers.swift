@@ -128,8 +128,7 @@ final class GuardKeepers {
   }
 
   private func held(_ app: AppID) -> [Hold.Name] {
-    guard case .held(let holds) = core.engine.verdict(on: app, at: core.now) else { return [] }
-    return holds.map(\.name)
+    core.engine.verdict(on: app, at: core.now).holds.map(\.name)
   }
 
   /// Keeps a line that a keeper printed; false if the task is no keeper.

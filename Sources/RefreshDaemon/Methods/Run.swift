@@ -28,7 +28,7 @@ extension Daemon {
     }
     audience.runCalls.wait(call, for: app.id, after: before)
     core.handle(isForced ? .forced(app.id) : .requested(app.id, call.parameters.trigger.map(Trigger.init) ?? .manual))
-    if before == nil, call.wantsMore, case .held(let holds) = core.engine.verdict(on: app.id, at: core.now) {
+    if before == nil, call.wantsMore, case .held(let holds, _) = core.engine.verdict(on: app.id, at: core.now) {
       call.reply(
         ManagerInterface.Run.Reply(event: .init(kind: .held, holds: core.engine.wire(holds, of: app.id))),
         continues: true)

@@ -75,9 +75,9 @@ extension Wire.ForecastRest {
   fileprivate init(_ rest: Forecast.Rest, wallOffset: Duration) {
     let app = rest.app.description
     switch rest.verdict {
-    case .notDue(let until):
-      self.init(app: app, dueMicroseconds: until.wallMicroseconds(at: wallOffset), holds: [])
-    case .held(let holds):
+    case .notDue(let due):
+      self.init(app: app, dueMicroseconds: due.window.earliest.wallMicroseconds(at: wallOffset), holds: [])
+    case .held(let holds, _):
       self.init(app: app, holds: holds.map { $0.wire(of: app, wallOffset: wallOffset) })
     case .ready, .clear, .refreshing:
       self.init(app: app, holds: [])

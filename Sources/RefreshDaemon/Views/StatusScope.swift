@@ -69,10 +69,6 @@ struct StatusScope {
   }
 }
 
-extension Verdict {
-  fileprivate var holds: [Hold] { if case .held(let holds) = self { holds } else { [] } }
-}
-
 extension Wire.TroubledApp {
   fileprivate init(_ trouble: Trouble, _ app: AppID, _ engine: Engine) {
     let (kind, instant): (Wire.Trouble, Instant?) =

@@ -127,18 +127,14 @@ struct AppView {
   /// The intervals of both phases.
   var intervals: Wire.Intervals { Wire.Intervals(app, state.overrides, limits) }
 
-  private var holds: [Hold] {
-    if case .held(let holds) = verdict { holds } else { [] }
-  }
-
-  private var wireHolds: [Wire.Hold] { wire(holds) }
+  private var wireHolds: [Wire.Hold] { wire(verdict.holds) }
 
   private func wire(_ holds: [Hold]) -> [Wire.Hold] {
     holds.map { $0.wire(of: app.id.description, wallOffset: wallOffset, awaitsSessionOf: awaitsSessionOf) }
   }
 
   private var due: Instant? {
-    if case .notDue(let until) = verdict { until } else { nil }
+    if case .notDue(let due) = verdict { due.window.earliest } else { nil }
   }
 
   /// The running refresh, if there is one.

@@ -59,10 +59,10 @@ extension Engine {
   }
 
   /// When time alone lifts or changes the first hold, or a question is asked again, boot clock; nil for never.
-  func wake(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
+  func wake(of holds: [Hold], of due: Due?, on index: AppIndex, at now: Instant) -> Instant? {
     let lifted = [lifts(of: holds, on: index, at: now), wakeToAsk(index, by: holds)].compactMap(\.self).min()
     guard holds.allSatisfy(\.isOfDue), let quiet = apps[index].policy?.quiet,
-      due(index, at: now)?.trigger.isDeferrable == true
+      due?.trigger.isDeferrable == true
     else { return lifted }
     let begin = beginning(of: quiet, after: now)
     return lifted.map { min($0, begin) } ?? begin

@@ -150,7 +150,7 @@ extension Engine {
 
   /// The question that keeps an app, if nothing else does.
   private func question(of verdict: Verdict) -> Constraint? {
-    if case .held(let holds) = verdict { holds.first?.question } else { nil }
+    verdict.holds.first?.question
   }
 
   /// The answers to assume for all open questions: the last answers; yes for a question without an answer.

@@ -41,10 +41,10 @@ extension Engine {
   ///
   /// Otherwise a window that reaches into quiet hours would end with them, hours later.
   func endingBefore(_ quiet: QuietHours, _ due: Due) -> Due {
-    guard due.trigger.isDeferrable, due.latest > due.earliest else { return due }
+    guard due.trigger.isDeferrable, due.window.latest > due.window.earliest else { return due }
     var due = due
-    let last = beginning(of: quiet, after: due.earliest) - .seconds(1)
-    due.latest = max(due.earliest, min(due.latest, last))
+    let last = beginning(of: quiet, after: due.window.earliest) - .seconds(1)
+    due.window.latest = max(due.window.earliest, min(due.window.latest, last))
     return due
   }
 

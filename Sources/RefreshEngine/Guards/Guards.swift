@@ -39,8 +39,8 @@ extension Engine {
     }
     guard let unit else { return apps[index].guarding = nil }
     switch verdict {
-    case .held(let holds) where holds.map(\.name) == [.unsteady]: apps[index].guarding?.noteFree(at: turn.now)
-    case .held(let holds) where !isUndecided(holds, apps[index]):
+    case .held(let holds, _) where holds.map(\.name) == [.unsteady]: apps[index].guarding?.noteFree(at: turn.now)
+    case .held(let holds, _) where !isUndecided(holds, apps[index]):
       keep(unit, index, &turn)
       if holds.contains(where: \.isOfConditions) { apps[index].guarding?.noteLoss(at: turn.now) }
     case .clear where keeper != nil || apps[index].state.keptUnit != nil: giveBack(unit, index, &turn)

@@ -26,7 +26,7 @@ extension Engine {
         return false
       }
       let due = due(app, id, at: now)
-      guard let due, due.earliest <= base else { return false }
+      guard let due, due.window.earliest <= base else { return false }
       // A change has waited for its settling already, and few apps have one.
       return due.trigger.isDeferrable && due.trigger != .change
     }
@@ -51,7 +51,7 @@ extension Engine {
     Set(
       apps.ids.filter { id in
         guard let app = apps[id], let policy = app.policy, policy.unusable == nil else { return false }
-        return due(app, id, at: now).map { $0.earliest <= now } ?? false
+        return due(app, id, at: now).map { $0.window.earliest <= now } ?? false
       })
   }
 

@@ -1,23 +1,53 @@
-/// The due time of an app's next refresh, its latest start to share a wake, and its trigger.
-struct Due: Hashable, Sendable {
-  var trigger: Trigger
-  /// The earliest start, boot clock.
-  var earliest: Instant
-  /// The latest start without a hold, boot clock.
-  var latest: Instant
+/// The next refresh of an app: why it starts, and when.
+public struct Due: Hashable, Sendable {
+  /// The reason.
+  public var trigger: Trigger
+  /// From the earliest start to the latest start without a hold, boot clock; between them it waits to share a wake.
+  public var window: Window
 
   /// Makes a refresh that does not wait to share a wake.
   init(_ trigger: Trigger, at instant: Instant) {
-    (self.trigger, earliest, latest) = (trigger, instant, instant)
+    (self.trigger, window) = (trigger, Window(earliest: instant, latest: instant))
+  }
+}
+
+/// Finds the next refresh of an app among all that ask for one.
+///
+/// If several are due, the first by rank starts. If none is due, the earliest starts, or the one added first.
+private struct NextDue {
+  let now: Instant
+  private var first: (due: Due, rank: Rank)?
+
+  init(at now: Instant) { self.now = now }
+
+  /// Who comes first when several are due.
+  ///
+  /// A change of a watched folder comes last, because each refresh serves it.
+  enum Rank: Comparable {
+    case manual, session, push, request, interval, change
   }
 
-  /// Puts a due push or ended session before every request but a manual request.
-  fileprivate static func news(_ trigger: Trigger, at earliest: Instant?, before asked: Due?, _ now: Instant) -> Due? {
-    guard let earliest else { return asked }
-    guard var asked, asked.earliest <= max(earliest, now) else { return Due(trigger, at: earliest) }
-    if earliest <= now, asked.trigger != .manual { return Due(trigger, at: earliest) }
-    asked.latest = min(asked.latest, max(earliest, asked.earliest))
-    return asked
+  /// The next refresh; nil if nothing asks for one.
+  var due: Due? { first?.due }
+
+  /// Adds a reason; an interval that starts before it does not wait longer than this to share a wake.
+  mutating func add(_ due: Due, _ rank: Rank) {
+    guard let first else { return self.first = (due, rank) }
+    if isBefore(due, rank, first.due, first.rank) {
+      self.first = (due, rank)
+    } else {
+      let earliest = first.due.window.earliest
+      self.first?.due.window.latest = min(first.due.window.latest, max(due.window.earliest, earliest))
+    }
+  }
+
+  private func isBefore(_ due: Due, _ rank: Rank, _ other: Due, _ otherRank: Rank) -> Bool {
+    switch (due.window.earliest <= now, other.window.earliest <= now) {
+    case (true, false): true
+    case (false, true): false
+    case (true, true) where rank != otherRank: rank < otherRank
+    default: due.window.earliest < other.window.earliest
+    }
   }
 }
 
@@ -45,57 +75,33 @@ extension App {
     return due
   }
 
-  /// The next due refresh, by request or by time; nil if there is none.
+  /// The next refresh, due or to come; nil if nothing asks for one.
   ///
-  /// A request by time replaces the end of the interval; this spreads a backlog.
-  ///
-  /// An ended session of transfers comes before everything but a manual refresh; a push comes next.
-  ///
-  /// `push` is when a push may wake the app, boot clock; nil if none does.
+  /// A request by time replaces the end of the interval; this spreads a backlog. `push` is when a push may wake the app,
+  /// boot clock; nil if none does.
   func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
-    let asked = dueApartFromNews(limits: limits, spread: spread, of: id, at: now)
-    let pushed = Due.news(.push, at: push, before: asked, now)
-    return Due.news(.transfer, at: wakesForSessionAt, before: pushed, now)
-  }
-
-  private func dueApartFromNews(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
-    let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)
-    guard let oneShot = state.oneShot else { return asked }
-    guard var asked, asked.earliest <= oneShot.earliest else { return Due(.manual, at: oneShot.earliest) }
-    // A due one-shot counts as manual and outranks triggers that can be held.
-    if oneShot.earliest <= now, asked.trigger != .manual { return Due(.manual, at: oneShot.earliest) }
-    asked.latest = min(asked.latest, oneShot.earliest)
-    return asked
-  }
-
-  private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
-    let asked = dueApartFromChange(limits: limits, spread: spread, of: id, at: now)
-    guard let change = dueByChange(limits: limits, at: now) else { return asked }
-    // A refresh that is due anyway serves the change too, and waits no longer to share a wake than the change would.
-    guard var asked, asked.earliest <= max(change, now) else { return Due(.change, at: change) }
-    asked.latest = min(asked.latest, max(change, asked.earliest))
-    return asked
-  }
-
-  private func dueApartFromChange(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
-    if let request = state.request, request.trigger.isByTime {
-      let earliest = max(request.earliest, state.skippedUntil ?? request.earliest)
-      return Due(request.trigger, at: max(earliest, refusedUntil ?? earliest))
+    var next = NextDue(at: now)
+    let request = state.request.map { due(by: $0, at: now) }
+    if let request { next.add(request, request.trigger == .manual ? .manual : .request) }
+    if request?.trigger.isByTime != true, let earliest = dueByTime(limits: limits, at: now) {
+      var interval = Due(.interval, at: earliest)
+      interval.window.latest = earliest + slack(limits: limits, spread: spread, of: id)
+      next.add(interval, .interval)
     }
-    guard let earliest = dueByTime(limits: limits, at: now) else {
-      return state.request.map { due(by: $0, at: now) }
-    }
-    guard let asked = state.request.map({ due(by: $0, at: now) }), asked.earliest <= max(earliest, now) else {
-      var due = Due(.interval, at: earliest)
-      due.latest = earliest + slack(limits: limits, spread: spread, of: id)
-      return due
-    }
-    return asked
+    if let change = dueByChange(limits: limits, at: now) { next.add(Due(.change, at: change), .change) }
+    if let oneShot = state.oneShot { next.add(Due(.manual, at: oneShot.earliest), .manual) }
+    if let push { next.add(Due(.push, at: push), .push) }
+    if let session = wakesForSessionAt { next.add(Due(.transfer, at: session), .session) }
+    return next.due
   }
 
   /// The refresh for a request: a retry that the user waits for counts as a foreground refresh, any other retry waits until
   /// refreshes by time are skipped no more.
   private func due(by request: Request, at now: Instant) -> Due {
+    if request.trigger.isByTime {
+      let earliest = max(request.earliest, state.skippedUntil ?? request.earliest)
+      return Due(request.trigger, at: max(earliest, refusedUntil ?? earliest))
+    }
     guard request.trigger == .retry else { return Due(request.trigger, at: request.earliest) }
     if isRetryForUser { return Due(.foreground, at: request.earliest) }
     return Due(.retry, at: max(request.earliest, skipsAllUntil(at: now) ?? request.earliest))

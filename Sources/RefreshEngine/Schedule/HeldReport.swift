@@ -30,7 +30,7 @@ extension Engine {
     if apps[index].policy?.heldFor == nil { episode = nil }
     if episode != before { apps[index].state.episode = episode }
     if let telling = reportsHeld(index, verdict), telling <= turn.now, let since = episode?.since,
-      case .held(let holds) = verdict
+      case .held(let holds, _) = verdict
     {
       apps[index].state.episode?.isReported = true
       turn.decision.effects.append(.reportHeld(makeID(), apps.id(at: index), holds.map(\.name), since: since))
@@ -55,7 +55,7 @@ extension Engine {
   private enum EpisodePart { case inEpisode, outside, unknown }
 
   private func part(of verdict: Verdict, on app: App) -> EpisodePart {
-    guard case .held(let holds) = verdict else {
+    guard case .held(let holds, _) = verdict else {
       // A backlog has postponed it: nothing else postpones a due app.
       if case .notDue = verdict, app.state.request?.trigger.isDeferrable == true { return .unknown }
       return .outside

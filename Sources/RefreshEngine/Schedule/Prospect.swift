@@ -54,8 +54,7 @@ extension Engine {
     if prospect?.trigger != .interval { prospect?.plannedAt = nil }
     let trigger: Trigger? =
       switch seen.verdict {
-      case .ready(let trigger): trigger
-      case .notDue: seen.due?.trigger
+      case .ready(let due), .notDue(let due): due.trigger
       case .held, .clear, .refreshing: nil
       }
     return Outlook(verdict: seen.verdict, trigger: trigger, prospect: prospect)
@@ -64,7 +63,6 @@ extension Engine {
   /// The verdict on an app at a moment, and when it may change.
   private struct Look {
     var verdict: Verdict
-    var due: Due?
     /// When time alone changes the verdict, boot clock; nil when it never does.
     var next: Instant?
     /// When the plan in force is made anew, boot clock; nil for an app that no plan refreshes.
@@ -73,10 +71,10 @@ extension Engine {
 
   private func look(at index: AppIndex, _ moment: Instant) -> Look {
     let verdict = verdict(on: index, at: moment)
-    var look = Look(verdict: verdict, due: due(index, at: moment), night: nextPlan(of: index))
+    var look = Look(verdict: verdict, night: nextPlan(of: index))
     switch verdict {
-    case .notDue(let until): look.next = until
-    case .held(let holds): look.next = lifts(of: holds, on: index, at: moment)
+    case .notDue(let due): look.next = due.window.earliest
+    case .held(let holds, _): look.next = lifts(of: holds, on: index, at: moment)
     case .refreshing, .clear, .ready: break
     }
     return look
@@ -94,29 +92,30 @@ extension Engine {
     var moment = now
     for _ in 0..<Self.mostMoments {
       let seen = passed == 0 && moment == now ? first : ahead?.look(at: index, moment) ?? look(at: index, moment)
-      if prospect.holds.isEmpty, let due = seen.due {
+      let due = seen.verdict.due
+      if prospect.holds.isEmpty, let due {
         // At the end of a rest the interval ended long before.
-        if moment == now || due.earliest > moment {
-          prospect.due = Window(earliest: due.earliest, latest: due.latest)
+        if moment == now || due.window.earliest > moment {
+          prospect.due = due.window
         } else if prospect.plannedAt == moment {
-          prospect.due = Window(earliest: moment, latest: max(moment, due.latest))
+          prospect.due = Window(earliest: moment, latest: max(moment, due.window.latest))
         }
         prospect.trigger = due.trigger
       }
       switch seen.verdict {
       case .refreshing: return nil
       case .clear: return prospect
-      case .ready(let trigger): return prospect.starting(trigger, at: moment, from: now)
+      case .ready(let due): return prospect.starting(due.trigger, at: moment, from: now)
       case .notDue: break
-      case .held([.concurrency]) where moment > now:
+      case .held([.concurrency], _) where moment > now:
         // The refreshes that run now have ended by then, and another trigger may be due.
-        return prospect.starting(seen.due?.trigger ?? prospect.trigger, at: moment, from: now)
-      case .held(let holds)
+        return prospect.starting(due?.trigger ?? prospect.trigger, at: moment, from: now)
+      case .held(let holds, _)
       where ahead?.isKeptByOpenQuestions(index, holds) ?? isKeptByOpenQuestions(index, holds):
         // A command is asked then, and may say yes.
         if prospect.holds.isEmpty, moment == now { prospect.holds = holds }
-        return prospect.starting(seen.due?.trigger ?? prospect.trigger, at: moment, from: now)
-      case .held(let holds):
+        return prospect.starting(due?.trigger ?? prospect.trigger, at: moment, from: now)
+      case .held(let holds, _):
         if prospect.holds.isEmpty { prospect.holds = holds }
       }
       guard let next = seen.next, next > moment else { return prospect }

@@ -80,7 +80,7 @@ extension Engine {
     while !queue.isEmpty, let index = queue.first(where: hasSlot(of:)) {
       queue.set(index, to: nil)
       turn.touched.insert(index)
-      if case .ready(let trigger) = verdict(on: index, at: turn.now) { decideStart(apps.id(at: index), trigger, &turn) }
+      if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(apps.id(at: index), due.trigger, &turn) }
     }
   }
 
@@ -88,11 +88,11 @@ extension Engine {
   mutating func queueForSlot(_ index: AppIndex, at now: Instant) {
     var entry: StartQueue.Entry?
     switch verdict(on: index, at: now) {
-    case .ready, .held([.concurrency]):
+    case .ready(let due), .held([.concurrency], let due?):
       let app = apps[index]
-      if let policy = app.policy, let due = due(index, at: now) {
+      if let policy = app.policy {
         entry = StartQueue.Entry(
-          isBackground: app.phase != .foreground, latest: due.latest, index: index, user: policy.owner)
+          isBackground: app.phase != .foreground, latest: due.window.latest, index: index, user: policy.owner)
       }
     case .refreshing: return queue.set(index, to: nil)
     case .notDue, .held, .clear: break

@@ -36,7 +36,7 @@ extension Engine {
   /// Updates the record of the holds on a due app, and closes it when they change.
   mutating func noteWaiting(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
-    if case .held(let holds) = verdict, !isKeptByOpenQuestions(index, holds) {
+    if case .held(let holds, _) = verdict, !isKeptByOpenQuestions(index, holds) {
       names = holds.map(\.name).filter(\.isWorthARecord)
     }
     // Nothing is saved about an erased app.

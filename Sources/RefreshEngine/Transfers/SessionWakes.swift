@@ -37,9 +37,9 @@ extension App {
   /// The verdict while its next refresh is not due: the wake limit holds an ended session that would wake it now.
   func verdict(waitingFor due: Due, at now: Instant) -> Verdict {
     guard due.trigger == .transfer, let drained = nextDrained, drained.earliest <= now else {
-      return .notDue(until: due.earliest)
+      return .notDue(due)
     }
-    return .held([.wakeLimit(until: due.earliest)])
+    return .held([.wakeLimit(until: due.window.earliest)], due: due)
   }
 }
 

@@ -41,7 +41,8 @@ extension Engine {
     if app.skipsAllUntil(at: turn.now) != nil { return }
     if let skippedUntil = app.state.skippedUntil, skippedUntil - spacing > turn.now { return }
     let due = due(app, id, at: turn.now)
-    let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
+    let byTime = due.flatMap { $0.trigger.isByTime ? $0.window.earliest : nil }
+    let next = byTime ?? app.dueByTime(limits: limits, at: turn.now)
     apps[id]?.state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
     apps[id]?.state.skipsAll = false
     if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }

@@ -27,7 +27,7 @@ final class QuestionBook {
     for (app, answer) in answers where answer.isYes {
       let isFresh = world.now - answer.at <= Self.validity || waiting.contains(app)
       switch daemon.core.engine.verdict(on: app, at: world.instant) {
-      case .held([.concurrency]) where isFresh: waiting.insert(app)
+      case .held([.concurrency], _) where isFresh: waiting.insert(app)
       case .refreshing: break
       default: waiting.remove(app)
       }
