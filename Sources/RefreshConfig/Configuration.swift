@@ -69,7 +69,7 @@ public struct AppConfiguration: Hashable, Sendable {
     /// The commands and the ping for the end of a refresh; nil for none.
     var ends: Boxed<EndRules>?
     var desktop = DesktopRules()
-    var sandbox: [SandboxProperty] = []
+    var sandbox = AppSandbox()
     /// The directory of the file.
     var folder: String
     /// Whether all texts of the files are ASCII.
@@ -115,8 +115,8 @@ public struct AppConfiguration: Hashable, Sendable {
   public var ends: EndRules { settings.value.ends?.value ?? EndRules() }
   /// The rules for the app on its user's desktops.
   public var desktop: DesktopRules { settings.value.desktop }
-  /// The restrictions on all commands, as properties of their units; empty for none.
-  public var sandbox: [SandboxProperty] { settings.value.sandbox }
+  /// The sandbox of all commands.
+  public var sandbox: AppSandbox { settings.value.sandbox }
 
   /// Whether all texts of the app's files are ASCII, so that equal apps have equal bytes.
   public var isASCII: Bool { settings.value.isASCII }

@@ -13,7 +13,6 @@ struct Interner {
   private var lists: Set<[String]> = []
   private var tasks: Set<[TaskPolicy]> = []
   private var commands: Set<[Command]> = []
-  private var sandboxes: Set<[SandboxProperty]> = []
   private var settings: Set<Boxed<AppConfiguration.Settings>> = []
   private var execSettings: Set<Boxed<Command.ExecSettings>> = []
 
@@ -21,9 +20,6 @@ struct Interner {
   mutating func intern(_ list: [String]) -> [String] { isOff ? list : lists.insert(list).memberAfterInsert }
   mutating func intern(_ list: [TaskPolicy]) -> [TaskPolicy] { isOff ? list : tasks.insert(list).memberAfterInsert }
   mutating func intern(_ list: [Command]) -> [Command] { isOff ? list : commands.insert(list).memberAfterInsert }
-  mutating func intern(_ list: [SandboxProperty]) -> [SandboxProperty] {
-    isOff ? list : sandboxes.insert(list).memberAfterInsert
-  }
   mutating func intern(_ value: AppConfiguration.Settings) -> Boxed<AppConfiguration.Settings> {
     isOff ? Boxed(value) : settings.insert(Boxed(value)).memberAfterInsert
   }

@@ -30,7 +30,11 @@ struct DocumentedTable: Sendable, CustomTestStringConvertible {
     DocumentedTable(heading: "[push]", file: "refreshd.toml", text: "[push]\n@"),
     DocumentedTable(
       heading: "The app", file: "apps.d/a.b.toml", text: app + "@\n[[task]]\nrun = [\"/usr/bin/true\"]",
-      ofOtherKinds: ["guard", "unit"], needs: ["watch_settle": "watch = [\"~/Notes\"]\n"]),
+      ofOtherKinds: ["guard", "unit"],
+      needs: [
+        "watch_settle": "watch = [\"~/Notes\"]\n", "writable": "sandbox = \"strict\"\n",
+        "offline": "sandbox = \"strict\"\n",
+      ]),
     DocumentedTable(
       heading: "[[task]]", file: "apps.d/a.b.toml", text: app + "[[task]]\nrun = [\"/usr/bin/true\"]\n@"),
     DocumentedTable(
@@ -45,7 +49,6 @@ struct DocumentedTable: Sendable, CustomTestStringConvertible {
       text: app
         + "[[task]]\n[task.replicate]\nsource = \"https://example.org/a\"\ntarget = \"http://localhost:5984/a\"\n@"),
     DocumentedTable(heading: "[pin]", file: "apps.d/a.b.toml", text: app + "[pin]\n@"),
-    DocumentedTable(heading: "[sandbox]", file: "apps.d/a.b.toml", text: app + "[sandbox]\n@"),
     DocumentedTable(
       heading: "[[ntfy]]", file: "push.toml",
       text: "[[ntfy]]\n\(login)url = \"https://example.org\"\ntopics = { \"a.b\" = \"upAbCd\" }\n@"),

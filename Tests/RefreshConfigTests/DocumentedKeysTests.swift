@@ -53,7 +53,7 @@ import Testing
   func isRead() throws {
     let tables = DocumentedTable.all
     let rows = try tables.flatMap { try $0.rows() }
-    #expect(rows.flatMap(\.keys).count > 170)
+    #expect(rows.flatMap(\.keys).count > 130)
     #expect(rows.compactMap(\.defaultValue).count > 50)
     #expect(rows.compactMap(\.bounds).count > 25)
   }

@@ -24,13 +24,11 @@ import Testing
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [
     "adaptive", "background_interval", "background_priority", "calm", "deadline", "denied_ssids", "directory",
-    "environment",
-    "failures_before_notice", "foreground_interval", "front", "grace", "group", "held_for", "idle", "lifecycle",
-    "max_stale",
-    "metered_when_stale", "mounted", "network", "on_failure", "on_foreground", "on_held", "on_new_data", "on_stale",
-    "on_success", "ping", "power", "present",
-    "push_burst", "push_per_hour", "quiet", "reachable", "sandbox", "ssids", "stale_after", "terminated_on_exit",
-    "watch", "watch_settle", "when",
+    "environment", "failures_before_notice", "foreground_interval", "front", "grace", "group", "held_for", "idle",
+    "lifecycle", "max_stale", "memory_max", "metered_when_stale", "mounted", "network", "offline", "on_failure",
+    "on_foreground", "on_held", "on_new_data", "on_stale", "on_success", "ping", "power", "present", "push_burst",
+    "push_per_hour", "quiet", "reachable", "sandbox", "ssids", "stale_after", "terminated_on_exit", "watch",
+    "watch_settle", "when", "writable",
   ]
   /// The keys of an app's file.
   static let appKeys = (sharedKeys + ["desktop", "id", "kind", "name", "owner", "pin", "task"]).sorted()

@@ -63,7 +63,7 @@ import Testing
     try scratch.write("apps.d/\(id).toml", try Self.text("apps.d/\(id).toml"))
     let app = try #require(try scratch.load().apps.first)
     #expect(app.id == AppID(id))
-    #expect(app.sandbox.isEmpty == looksForChange)
+    #expect((app.sandbox == AppSandbox()) == looksForChange)
     #expect(app.policy.isProcessing == (id == "org.example.backup"))
     #expect(app.policy.tasks.allSatisfy { if case .changed = $0.newData { looksForChange } else { !looksForChange } })
   }

@@ -124,6 +124,16 @@ extension LauncherTests {
       #expect(said.hasPrefix(sentence))
     }
 
+    @Test(arguments: [AppSandbox.Level.strict, .none])
+    func nothingRunsUnconfined(level: AppSandbox.Level) throws {
+      var task = try launch(["/bin/true"])
+      task.sandbox.level = level
+      task.sandbox.memoryMax = 1 << 30
+      let end = try Stage.play(task).end
+      guard case .notStarted(let said) = end.exit else { throw Unexpected(end) }
+      #expect(said.hasPrefix("cannot start /bin/true: only a service manager can confine it as its app's file asks"))
+    }
+
     @Test func aTaskRunsAsItsOwner() throws {
       let nobody = Owner(uid: 65534, gid: 65534, name: "nobody", home: "/", groups: [65534])
       let task = try launch(["/usr/bin/id"], owner: nobody)

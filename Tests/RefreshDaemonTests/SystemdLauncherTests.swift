@@ -23,14 +23,13 @@ import Testing
     #expect(lines == ["0", "/dev/null"])
   }
 
-  @Test func thePropertiesOfAnAppsFileReachTheManager() throws {
-    var launch = try task("ulimit -c", number: 3)
-    launch.properties = [UnitProperty("LimitCORE", .uint64(0)), UnitProperty("NoNewPrivileges", .boolean(true))]
-    #expect(try play(launch).lines.first == "0")
-    launch.properties = [UnitProperty("NoSuchProperty", .boolean(true))]
-    guard case .notStarted(let sentence) = try play(launch).end.exit else { return #expect(Bool(false)) }
+  @Test func aRefusalOfTheManagerIsQuoted() throws {
+    let nobody = Owner(uid: 0, gid: 0, name: "no:user", home: "/")
+    guard case .notStarted(let sentence) = try play(launch(["/bin/sh"], owner: nobody)).end.exit else {
+      return #expect(Bool(false))
+    }
     #expect(sentence.hasPrefix("cannot start /bin/sh: the service manager refuses: "))
-    #expect(sentence.contains("NoSuchProperty"))
+    #expect(sentence.contains("no:user"))
   }
 
   /// A task of root that runs a shell script.

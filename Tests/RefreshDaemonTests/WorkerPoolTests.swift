@@ -55,7 +55,7 @@ import Testing
 
   @Test func theTransfersOfANewSandboxGoToAProcessInIt() throws {
     try enqueue(["one.example"])
-    try world.reload(apps: ["org.example.todo": Self.file("todo", "nobody", "[sandbox]\nPrivateTmp = true")])
+    try world.reload(apps: ["org.example.todo": Self.file("todo", "nobody", "sandbox = \"strict\"")])
     try enqueue(["two.example"])
     #expect(workers.count == 2)
   }

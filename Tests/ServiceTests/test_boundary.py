@@ -35,11 +35,11 @@ exit 0
 
 
 @pytest.mark.parametrize("owner", ["anna", "root"])
-@pytest.mark.parametrize("table", ["", "\n[sandbox]\nPrivateNetwork = true\n"], ids=["free", "sandboxed"])
-def test_a_task_speaks_for_its_own_app_only(refreshd, owner, table):
+@pytest.mark.parametrize("keys", [{}, {"sandbox": "strict", "offline": True}], ids=["free", "sandboxed"])
+def test_a_task_speaks_for_its_own_app_only(refreshd, owner, keys):
     refreshd.launch_by("systemd")
     refreshd.configure(
-        app(ASKS, owner=owner, deadline="1min") + table, app("exit 0", id=MAIL, owner=owner, deadline="1min"))
+        app(ASKS, owner=owner, deadline="1min", **keys), app("exit 0", id=MAIL, owner=owner, deadline="1min"))
     refreshd.start()
     check(refreshd)
     # The same user elsewhere may.

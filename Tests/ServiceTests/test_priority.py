@@ -86,16 +86,6 @@ def test_a_file_may_ask_for_the_usual_weight(refreshd, gate):
     assert behind.wait(60) == 0
 
 
-def test_the_sandbox_of_an_app_has_the_last_word(refreshd, gate):
-    refreshd.launch_by("systemd")
-    refreshd.configure(app(WAIT) + "[sandbox]\nCPUWeight = 7\n")
-    refreshd.start()
-    behind = start(refreshd, "--trigger", "interval")
-    assert weights(task_of(refreshd)) == ("7", "20")
-    gate.open()
-    assert behind.wait(60) == 0
-
-
 def test_a_child_of_the_daemon_is_nice(spawned):
     spawned.configure(app("nice; ionice; cat /proc/self/stat > /dev/null"))
     spawned.start()

@@ -1,6 +1,7 @@
 """A user's own daemon, under the user's own service manager."""
 
 import contextlib
+import os
 import pathlib
 import subprocess
 
@@ -107,7 +108,7 @@ def started_before_its_bus(anna):
 def test_a_daemon_that_starts_before_its_bus_waits_for_it(anna):
     """Its tasks would inherit the restrictions of its unit, and its apps' sandboxes would be lost."""
     command = "touch probe 2> /dev/null && echo wrote || echo refused"
-    anna.write("apps.d/todo.toml", app(command, deadline="5min") + '[sandbox]\nProtectHome = "read-only"\n')
+    anna.write("apps.d/todo.toml", app(command, deadline="5min", sandbox="strict"))
     with started_before_its_bus(anna):
         client = subprocess.Popen(
             ["runuser", "--login", "anna", "--command", f"XDG_RUNTIME_DIR={anna.runtime} refreshctl run {TODO}"],
@@ -141,8 +142,8 @@ def test_a_transfer_of_a_daemon_that_starts_before_its_bus_waits_for_it(anna, mi
 
 @pytest.mark.parametrize("time", range(2))
 def test_a_restart_of_the_users_manager_brings_the_launcher_back(anna, time):
-    anna.write("apps.d/todo.toml", app("touch probe 2> /dev/null && echo wrote || echo refused")
-               + '[sandbox]\nProtectHome = "read-only"\n')
+    anna.write(
+        "apps.d/todo.toml", app("touch probe 2> /dev/null && echo wrote || echo refused", sandbox="strict"))
     anna.systemctl("enable", "--now", "refreshd.service")
     try:
         subprocess.run(["systemctl", "restart", anna.manager], check=True, timeout=120)
@@ -163,14 +164,21 @@ def test_a_users_task_speaks_for_its_own_app_only(anna):
 
 
 def test_a_users_sandbox_is_in_force(anna):
-    command = "mkdir -p open; for file in open/probe probe; do touch $file 2> /dev/null && echo $file; done; exit 0"
+    """Her manager makes it in a user namespace."""
+    command = """mkdir -p open; touch /tmp/probe
+for file in open/probe probe; do touch $file 2> /dev/null && echo $file; done
+test $(readlink /proc/self/ns/net) = %s && echo network
+grep ^NoNewPrivs: /proc/self/status | cut -f2""" % os.readlink("/proc/self/ns/net")
     anna.write("apps.d/todo.toml", app(command))
     anna.systemctl("start", "refreshd.socket")
-    assert anna.refreshctl("run", TODO).stdout.split() == ["work:", "open/probe", "work:", "probe"]
-    table = '[sandbox]\nProtectHome = "read-only"\nReadWritePaths = "~/open"\nNice = 3\n'
-    anna.write("apps.d/todo.toml", app(command) + table)
-    assert anna.refreshctl("reload").returncode == 0
-    assert anna.refreshctl("run", TODO).stdout.split() == ["work:", "open/probe"]
+    words = lambda: [word for word in anna.refreshctl("run", TODO).stdout.split() if word != "work:"]  # noqa: E731
+    assert words() == ["open/probe", "probe", "network", "0"]
+    pathlib.Path("/tmp/probe").unlink()
+    for keys, answer in [({}, ["network", "1"]), ({"offline": True}, ["1"])]:
+        anna.write("apps.d/todo.toml", app(command, sandbox="strict", writable=["~/open"], **keys))
+        assert anna.refreshctl("reload").returncode == 0
+        assert words() == ["open/probe", *answer]
+        assert not pathlib.Path("/tmp/probe").exists()
 
 
 @pytest.mark.parametrize("how", [["restart"], ["kill", "--signal=KILL", "--kill-whom=main"]], ids=["restart", "kill"])

@@ -9,7 +9,7 @@ struct AppFile {
     ["id", "name", "owner", "kind", "unit", "guard", "pin", "desktop", "task"], remedy: "write it into an app's file")
   /// The keys of apps and of `[defaults]`, each with its mistake at the top of `refreshd.toml`.
   static let keysOfDefaults = Unreadable.unknownKeys(
-    AppKey.all.map(\.name) + ["directory", "environment", "sandbox"],
+    AppKey.all.map(\.name) + ["directory", "environment"],
     remedy: "write it below [defaults] for all apps, or into an app's file")
 
   /// The app, held if the file has mistakes; nil if neither the file nor its name tells the app.
@@ -39,12 +39,12 @@ struct AppFile {
     settings.policy.pins = Pins(from: &section)
     settings.desktop.ids = DesktopRules.ids(from: &section)
     settings.refuseIdleKeys(in: &section)
-    let tasks = Self.tasks(from: &section, in: load)
+    let ownerInForce = owner ?? load.users.user(numbered: load.reader.uid)
+    let tasks = Self.tasks(from: &section, settings.sandbox, of: ownerInForce, in: load)
     if owner == nil, !section.isWritten("owner") {
       do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
     }
     section.refuseUnknownKeys(refused: load.mainKeys, alreadyRefused: GuardKeys.names)
-    let ownerInForce = owner ?? load.users.user(numbered: load.reader.uid)
     if !load.reader.isUserDaemon { tasks.refuseActivation(for: ownerInForce, in: &section) }
     problems = section.problems
     guard problems.isEmpty, let id else {
@@ -68,8 +68,7 @@ struct AppFile {
         settings.staleCommand, after: settings.policy.staleAfter, settings, ownerInForce),
       heldCommands: load.notifyCommands(settings.heldCommand, after: settings.policy.heldFor, settings, ownerInForce),
       whenCommands: whenCommands, ends: ends, desktop: settings.desktop,
-      sandbox: load.interner.intern(
-        settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
+      sandbox: settings.sandbox.resolved(for: ownerInForce, &load.interner),
       folder: load.interner.intern(file.folder), isASCII: isASCII)
     app = AppConfiguration(
       id, file.names(of: id, given: name), load.interner.intern(common),
@@ -90,7 +89,9 @@ struct AppFile {
     return policy
   }
 
-  private static func tasks(from section: inout Section, in load: LoadContext) -> [TaskSection] {
+  private static func tasks(
+    from section: inout Section, _ sandbox: AppSandbox, of owner: Owner, in load: LoadContext
+  ) -> [TaskSection] {
     // An app without tasks refreshes itself while one of its processes is attached.
     var sections = section.readTables("task", most: mostTasks, example: "[[task]], a table for each task") {
       Unreadable("cannot refresh an app with \($0) tasks", remedy: "write at most \(mostTasks) tasks")
@@ -108,6 +109,7 @@ struct AppFile {
     // The order of the tasks follows from their names, so every name must be readable first.
     if sections.allSatisfy({ $0.problems.isEmpty }) { tasks.refuseWrongChains(in: &sections) }
     tasks.refuseSharedTargets(in: &sections)
+    tasks.refuseTargets(outside: sandbox, of: owner, in: &sections)
     tasks.refuseSharedUnits(in: &sections)
     tasks.refuseTasksBesideActivation(in: &sections)
     for inner in sections { section.adopt(inner) }

@@ -6,8 +6,7 @@ import RefreshEngine
 /// `[defaults]`, the list of known keys and their suggestions all follow from it. The default is the first value of
 /// ``ConfigurationSettings/init(limits:)`` and of the engine's `Policy`.
 ///
-/// ``ExecContext`` and ``SandboxSettings`` read `directory`, `environment` and `[sandbox]`, because an app's table adds to
-/// the table of `[defaults]`.
+/// ``ExecContext`` reads `directory` and `environment`, because an app's table adds to the table of `[defaults]`.
 struct AppKey: Sendable {
   /// Reads the key into the settings; false if it is missing or refused.
   let read: @Sendable (_ section: inout Section, LoadContext, inout ConfigurationSettings) -> Bool
@@ -35,10 +34,11 @@ struct AppKey: Sendable {
   }
 
   /// Every key, by subject.
-  static let all = intervals + process + conditions + ownConditions + staleness + ends + pushes + changes + desktop
+  static let all =
+    intervals + process + sandbox + conditions + ownConditions + staleness + ends + pushes + changes + desktop
 
-  /// The names of the keys for conditions.
-  static let namesOfConditions = Set((conditions + ownConditions).map(\.name))
+  /// The names of the keys that guards share with other apps: conditions, and how commands run.
+  static let namesOfGuards = Set((sandbox + conditions + ownConditions).map(\.name) + ["group"])
 
   private static let intervals = [
     AppKey("foreground_interval", \.policy.foregroundInterval) { context in
@@ -58,6 +58,13 @@ struct AppKey: Sendable {
     AppKey("group", \.group) { context in
       .nameOrNumber("mail") { (text) throws(Unreadable) in try context.group(text) }
     },
+  ]
+
+  private static let sandbox = [
+    AppKey("sandbox", \.sandbox.level, ifRefused: .strict) { $0.sandboxLevel },
+    AppKey("writable", \.sandbox.writable) { _ in .array("~/Mail", AppSandbox.writable) },
+    AppKey("offline", \.sandbox.isOffline) { _ in .boolean },
+    AppKey("memory_max", \.sandbox.memoryMax) { $0.memoryMax },
   ]
 
   private static let conditions = [

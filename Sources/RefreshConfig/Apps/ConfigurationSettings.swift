@@ -24,8 +24,8 @@ struct ConfigurationSettings {
   var desktop = DesktopRules()
   /// The context of every command.
   private(set) var context = ExecContext()
-  /// The restrictions on every command.
-  private(set) var sandbox = SandboxSettings()
+  /// The sandbox of every command.
+  var sandbox = AppSandbox()
   /// The names of the keys that were set here.
   private var keys: Set<String> = []
 
@@ -50,7 +50,6 @@ struct ConfigurationSettings {
     self.init(limits: load.limits)
     for key in AppKey.all where key.read(&section, load, &self) { keys.insert(key.name) }
     context = ExecContext(from: &section)
-    sandbox = SandboxSettings(from: &section, in: load)
   }
 
   /// Whether the key was set here.
@@ -72,7 +71,6 @@ struct ConfigurationSettings {
     for key in AppKey.all where defaults.isSet(key.name) && !isSet(key.name) { key.inherit(defaults, &self) }
     keys.formUnion(defaults.keys)
     context = context.completed(by: defaults.context)
-    sandbox = sandbox.completed(by: defaults.sandbox)
   }
 }
 

@@ -5,7 +5,7 @@ enum GuardKeys {
   /// The keys.
   static let names = ["unit", "guard"]
   /// The keys of an app that have no meaning for a guard.
-  static let ofRefreshes = AppKey.all.map(\.name).filter { !AppKey.namesOfConditions.contains($0) && $0 != "group" }
+  static let ofRefreshes = AppKey.all.map(\.name).filter { !AppKey.namesOfGuards.contains($0) }
 
   /// Reads the keys, and refuses the keys of a refreshed app; nil if the file names no unit.
   static func read(from section: inout Section, in load: LoadContext) -> GuardedUnit? {

@@ -24,7 +24,8 @@ extension ConfigurationSettings {
   }
 
   /// Refuses keys that would have no effect: an `on_stale` without a `stale_after`, an `on_held` without a `held_for`, a
-  /// `watch_settle` without a `watch`, and an `on_failure` without `failures_before_notice`.
+  /// `watch_settle` without a `watch`, an `on_failure` without `failures_before_notice`, and settings of a sandbox without
+  /// one.
   func refuseIdleKeys(in section: inout Section) {
     for (key, other, reason, example) in [
       ("on_stale", "stale_after", "cannot tell when the data is stale", "6h"),
@@ -41,6 +42,10 @@ extension ConfigurationSettings {
       section.refuse(
         "on_failure", #"cannot tell of failures with failures_before_notice = "never""#,
         remedy: "write for example failures_before_notice = 2 beside it")
+    }
+    for key in ["writable", "offline"] where section.isWritten(key) && sandbox.level == .none {
+      section.refuse(
+        key, "cannot set \(key) without a sandbox", remedy: #"write sandbox = "strict" beside it, or remove the key"#)
     }
   }
 }

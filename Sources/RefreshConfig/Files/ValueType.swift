@@ -34,7 +34,7 @@ struct ValueType<Value> {
   static func optional<Wrapped>(_ type: ValueType<Wrapped>, none word: String? = nil) -> Self
   where Value == Wrapped? {
     Self(example: type.example) { (node, key) throws(Unreadable) in
-      if let word, node.isText(word) { return .some(nil) }
+      if let word, case .string(word) = node.value { return .some(nil) }
       return try type.read(node, key).map(Optional.some)
     }
   }

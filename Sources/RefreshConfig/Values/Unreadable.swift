@@ -51,6 +51,11 @@ extension UInt8 {
   var isVisible: Bool { (0x21...0x7e).contains(self) }
 }
 
+extension Substring {
+  /// The number in a text of digits; nil for any other text.
+  var digits: UInt32? { utf8.allSatisfy(\.isDigit) ? UInt32(self) : nil }
+}
+
 extension StringProtocol {
   /// Whether the text is an absolute path or begins with `~/`.
   var isPath: Bool { (hasPrefix("/") || hasPrefix("~/")) && !utf8.contains(0) }

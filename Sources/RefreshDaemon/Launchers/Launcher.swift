@@ -122,8 +122,8 @@ struct TaskLaunch: Sendable {
   var goodExits: [Int32] = []
   /// Whether the task gets a smaller share of processor and disk than the user's work.
   var givesWay = false
-  /// The unit properties that the app's file asks for; spawned tasks have no unit.
-  var properties: [UnitProperty] = []
+  /// The sandbox that the app's file asks for; a spawned task has none, so it is refused.
+  var sandbox = AppSandbox()
   /// The confinement of refresh-worker; nil for a program of the app, and without effect on a spawned task.
   var confinement: WorkerConfinement?
   /// The bytes on standard input; nil means `/dev/null`.

@@ -118,7 +118,7 @@ final class NotifyCommands {
     guard let command, !core.engine.isStopping else { return }
     run(
       kind, command, id, of: app, environment.variables(ofNotifyCommand: command, app: app, id: id, facts),
-      description: "\(app.name): \(kind.name)", properties: app.sandbox.map(UnitProperty.init),
+      description: "\(app.name): \(kind.name)", sandbox: app.sandbox,
       confinement: nil, input: nil)
   }
 
@@ -136,18 +136,18 @@ final class NotifyCommands {
     }
     run(
       .sessionEnded, command, id, of: app, environment.variables(ofNotice: command, app: app, id: id),
-      description: "\(app.name): desktop notification", properties: [],
+      description: "\(app.name): desktop notification", sandbox: AppSandbox(),
       confinement: WorkerConfinement(writes: .folders([])), input: [UInt8](text.utf8))
   }
 
   private func run(
     _ kind: Kind, _ command: Command, _ id: RefreshID, of app: AppConfiguration, _ variables: [String],
-    description: String, properties: [UnitProperty], confinement: WorkerConfinement?, input: [UInt8]?
+    description: String, sandbox: AppSandbox, confinement: WorkerConfinement?, input: [UInt8]?
   ) {
     let launch = TaskLaunch(
       key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner, environment: variables,
       description: description, timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
-      properties: properties, confinement: confinement, input: input, changedPath: nil)
+      sandbox: sandbox, confinement: confinement, input: input, changedPath: nil)
     // Each notice has its own text; of the other kinds the newest suffices.
     if kind != .sessionEnded {
       turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == kind }

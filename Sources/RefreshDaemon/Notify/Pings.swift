@@ -93,7 +93,7 @@ final class Pings {
       key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner,
       environment: environment.variables(ofNotifyCommand: command, app: app, id: id, []),
       description: "\(app.name): ping", timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
-      properties: [], confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil)
+      confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil)
     if turns.isStuck(app.id) { return note("the process of an earlier ping does not end", of: app.id) }
     if !turns.add(moment, launch) { note("\(Self.mostWaiting) pings of this user wait already", of: app.id) }
   }

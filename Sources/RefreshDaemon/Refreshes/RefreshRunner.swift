@@ -151,7 +151,7 @@ final class RefreshRunner: DecisionFollower {
         description: "\(app.name): \(policy.name) (refresh \(refresh))",
         timeLimit: max(.zero, core.now.duration(to: running.deadline(of: refresh, in: core))), grace: app.policy.grace,
         goodExits: [policy.noDataExit], givesWay: core.engine.givesWay(app.id, running.trigger),
-        properties: app.sandbox.map(UnitProperty.init),
+        sandbox: app.sandbox,
         confinement: command.builtIn.map { parts.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
         input: fetches.order(of: command, policy, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))

@@ -32,7 +32,7 @@ extension WorkerPool {
     /// Whether a path of its bounds leads elsewhere by now, so that it gets no more work.
     var isOutdated = false
     /// The app's sandbox at the worker's start.
-    private let sandbox: [SandboxProperty]
+    private let sandbox: AppSandbox
     let token = Token.make()
     let timer: any WakeTimer
     var stage = Stage.starting

@@ -174,7 +174,7 @@ final class WorkerPool {
         environment: environment.variables(
           ofWorker: command, app: app, id: key.refresh, token: worker.token, flatpak: flatpak, bounds: bounds),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: TerminationSequence.shortGrace,
-        properties: app.sandbox.map(UnitProperty.init), confinement: folders.confinement(of: key, to: folder),
+        sandbox: app.sandbox, confinement: folders.confinement(of: key, to: folder),
         input: nil, changedPath: nil))
     return worker
   }

@@ -80,7 +80,7 @@ final class ConditionQuestions {
       environment: environment.variables(ofNotifyCommand: command, app: app, id: id, []),
       description: "\(app.name): \(constraint.rawValue)", timeLimit: Self.deadline,
       grace: TerminationSequence.shortGrace,
-      properties: constraint == .reachable ? [] : app.sandbox.map(UnitProperty.init),
+      sandbox: constraint == .reachable ? AppSandbox() : app.sandbox,
       confinement: constraint == .reachable ? WorkerConfinement(writes: .folders([])) : nil, input: input,
       changedPath: nil)
   }

@@ -1,5 +1,6 @@
 @preconcurrency import CLinux
 import Glibc
+import RefreshConfig
 import RefreshEngine
 import Systemd
 
@@ -57,12 +58,12 @@ final class SpawnLauncher: Launcher {
   func start(_ launch: TaskLaunch) {
     let task = SpawnedTask(launch)
     tasks[launch.key] = task
-    guard launch.properties.isEmpty else {
+    guard launch.sandbox == AppSandbox() else {
       return fail(
         task,
         StartError(
-          sentence: "cannot start \(launch.command.arguments[0]): its app's file has a [sandbox], which only a service "
-            + "manager can make; `refreshctl status` says why none does, or remove the table"))
+          sentence: "cannot start \(launch.command.arguments[0]): only a service manager can confine it as its app's "
+            + "file asks; `refreshctl status` says why none does, or remove sandbox and memory_max"))
     }
     guard let changed = task.changedPath else { return run(task) }
     fingerprints.look(at: changed.path, as: launch.owner, within: changed.boundBefore) { [unowned self] look in

@@ -11,8 +11,8 @@ struct ExecFailure {
   let program: String
   let directory: String
   let user: String
-  /// Whether the app's file has a `[sandbox]`; without it, few of the manager's steps can fail.
-  let hasSandbox: Bool
+  /// Whether the app has `sandbox = "strict"`; without it, few of the manager's steps can fail.
+  let isStrict: Bool
 
   /// The sentence for a status, like the sentence of ``Spawner``; nil if the cause of the status is not found.
   func sentence(forStatus status: Int32) -> String? {
@@ -24,21 +24,15 @@ struct ExecFailure {
       217 where getpwnam(user) == nil:
       "cannot start \(program): cannot become user \(user)"
     default:
-      hasSandbox
-        ? Self.keys[status].map {
-          "cannot start \(program): the service manager cannot apply \($0) of [sandbox] in its app's file"
-        } : nil
+      isStrict && Self.ofSandbox.contains(status)
+        ? "cannot start \(program): the service manager cannot make its sandbox (exit status \(status) in "
+          + "systemd.exec(5)); see that it can open the folders of writable, and may make namespaces on this machine"
+        : nil
     }
   }
 
-  /// The `[sandbox]` keys that systemd applies in the step of each status.
-  private static let keys: [Int32: String] = [
-    201: "Nice", 205: "a key that begins with Limit", 206: "OOMScoreAdjust",
-    211: "IOSchedulingClass or IOSchedulingPriority", 214: "CPUSchedulingPolicy", 217: "PrivateUsers",
-    218: "CapabilityBoundingSet, PrivateDevices or Protect…",
-    225: "PrivateNetwork", 226: "a path, Private… or Protect…", 227: "NoNewPrivileges",
-    228: "SystemCallFilter or Restrict…", 232: "RestrictAddressFamilies",
-  ]
+  /// The statuses of the steps that make the sandbox: user, capabilities, network, name spaces, system calls.
+  private static let ofSandbox: Set<Int32> = [217, 218, 225, 226, 227, 228, 232]
 
   private var isDirectory: Bool {
     var status = stat()

@@ -117,7 +117,7 @@ final class SystemdTask {
   func sentence(forStatus status: Int32) -> String? {
     guard ExecFailure.statuses.contains(status) else { return nil }
     let failure = ExecFailure(
-      program: program, directory: directory, user: user, hasSandbox: launch?.properties.isEmpty == false)
+      program: program, directory: directory, user: user, isStrict: launch?.sandbox.level == .strict)
     return failure.sentence(forStatus: status)
   }
 }

@@ -175,10 +175,8 @@ extension SystemdLauncher {
       properties.append(UnitProperty("User", .string(launch.owner.name)))
       properties.append(UnitProperty("Group", .string(String(command.group ?? launch.owner.gid))))
     }
-    let fixed = launch.confinement?.properties(isUserManager: setup.isUserManager) ?? []
     let weight = launch.givesWay ? SliceWeights.properties(isUserManager: setup.isUserManager) : []
-    let own = Set(launch.properties.map(\.name))
-    return properties + (fixed + weight).filter { !own.contains($0.name) } + launch.properties
+    return properties + weight + launch.confinement(isUserManager: setup.isUserManager)
   }
 
   /// An argument whose `$` are doubled, because the manager expands variables (systemd.service(5), "Command Lines").
