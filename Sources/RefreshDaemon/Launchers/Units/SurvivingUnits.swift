@@ -56,12 +56,14 @@ extension SystemdLauncher {
   /// Lists the units, and moves each task on by the state of its unit.
   func listUnits() {
     guard bus.state == .connected else { return }
+    // Units start on another connection, so a list may be older than a unit that was started after the call.
+    let asked = Set(tasks.values.filter { if case .running = $0.state { true } else { false } }.map(\.key))
     listing = bus.call(ServiceManager.listTasks, timeout: Self.patience) { [unowned self] answer in
       listing = nil
       absence = nil
       guard case .success(let values) = answer else { return listUnitsAgain(after: answer) }
       let units = ListedUnit.list(in: values).filter { setup.units.key(ofUnit: $0.name) != nil }
-      reconcile(Dictionary(uniqueKeysWithValues: units.map { ($0.name, $0) }))
+      reconcile(Dictionary(uniqueKeysWithValues: units.map { ($0.name, $0) }), thatRanBefore: asked)
     }
   }
 
@@ -72,14 +74,16 @@ extension SystemdLauncher {
     if error.name == "org.freedesktop.DBus.Error.NoReply" { listUnits() }
   }
 
-  private func reconcile(_ units: [String: ListedUnit]) {
+  /// Moves each task on by a list of the units; only the tasks in `asked` ran when the list was asked for.
+  private func reconcile(_ units: [String: ListedUnit], thatRanBefore asked: Set<TaskKey>) {
     let known = Set(tasks.values.map(\.unit))
     for unit in units.values.sorted(by: { $0.name < $1.name }) where !known.contains(unit.name) { endUnknown(unit) }
     for task in tasks.values.sorted(by: { $0.unit < $1.unit }) {
       switch (task.state, units[task.unit]) {
       case (.awaitingBus, nil): run(task)
       case (.awaitingBus, let unit?), (.running, let unit?): resume(task, unit)
-      case (.running, nil): fail(task, "cannot tell how \(task.program) ended: the service manager has lost its unit")
+      case (.running, nil) where asked.contains(task.key):
+        fail(task, "cannot tell how \(task.program) ended: the service manager has lost its unit")
       case (.clearing, _): send(SIGKILL, to: task)
       case (.reported, let unit?):
         task.known.apply(unit)
