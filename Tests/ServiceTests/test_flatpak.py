@@ -75,18 +75,18 @@ def errors(flatpak):
     return [flatpak.ask(method, **parameters).get("error") for method, parameters in calls]
 
 
-def test_a_flatpak_in_its_scope_speaks_for_its_own_app(todo, lingering):
-    flatpak = flatpak_of(lingering, **session_of(lingering))
-    assert errors(flatpak) == [None, REFUSED, REFUSED, REFUSED, None]
+@pytest.mark.parametrize("bus", ["her bus", "no bus"])
+def test_a_flatpak_in_its_scope_speaks_for_its_own_app(todo, lingering, bus):
+    """Flatpak asks the service manager for the scope by a socket of its own, also without a bus."""
+    environment = session_of(lingering)
+    if bus == "no bus":
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nowhere"
+    assert errors(flatpak_of(lingering, **environment)) == [None, REFUSED, REFUSED, REFUSED, None]
 
 
-@pytest.mark.parametrize("why", ["no service manager", "no bus"])
-def test_a_flatpak_without_a_scope_is_nobody(request, todo, anna, why):
-    environment = {}
-    if why == "no bus":
-        request.getfixturevalue("lingering")
-        environment = session_of(anna) | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
-    assert errors(flatpak_of(anna, **environment)) == [REFUSED] * 4 + [None]
+def test_a_flatpak_without_a_scope_is_nobody(todo, anna):
+    """Without a service manager of the user there is none."""
+    assert errors(flatpak_of(anna)) == [REFUSED] * 4 + [None]
 
 
 def test_without_a_label_of_apparmor_a_process_in_the_scope_of_a_snap_speaks_for_that_snap(todo, lingering):
