@@ -44,7 +44,7 @@ final class VirtualDaemon {
       zone: { SimulatedZone(offset: 0) }, files: files,
       folders: nil,
       diskSpace: { [space] in { space.ask($0, $1, $2) } },
-      forecasts: Forecasts({ _, _ in }), reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
+      forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
       notify: { [output] _, line in output.line = line }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
     daemon = Daemon(ports, loaded, at: moment)

@@ -26,6 +26,7 @@ final class Daemon {
   let changes: LocalChanges
   let files: ConfigurationReads
   let held: HeldApps
+  let forecasts: Forecasts
   /// The socket's server, and the state of the daemon's stop.
   var life = Life()
 
@@ -57,6 +58,7 @@ final class Daemon {
     changes = LocalChanges(core, ports, runner.lastRefreshes)
     files = ConfigurationReads(core, ports.files)
     held = HeldApps(core, files)
+    forecasts = Forecasts(ports)
   }
 
   /// Opens the daemon: adopts the tasks of an earlier daemon, puts the configuration in force, and serves the socket.

@@ -122,7 +122,9 @@ struct TaskLaunch: Sendable {
   var goodExits: [Int32] = []
   /// Whether the task gets a smaller share of processor and disk than the user's work.
   var givesWay = false
-  /// The sandbox that the app's file asks for; a spawned task has none, so it is refused.
+  /// The sandbox that the app's file asks for.
+  ///
+  /// Only a unit can have one, so the launcher `spawn` refuses the task.
   var sandbox = AppSandbox()
   /// The confinement of refresh-worker; nil for a program of the app, and without effect on a spawned task.
   var confinement: WorkerConfinement?

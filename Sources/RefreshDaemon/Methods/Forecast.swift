@@ -22,7 +22,7 @@ extension Daemon {
           fromMicroseconds: core.wall(now), untilMicroseconds: core.wall(now + .hours(Int64(hours))), isCut: false,
           wakes: [], rest: [], hasAppsOfOthers: others))
     }
-    ports.forecasts.begin(call) {
+    forecasts.begin(call) {
       Forecaster(
         self.core.engine, apps: asked, for: .hours(Int64(hours)), at: self.core.readClocks(), hasAppsOfOthers: others)
     }
@@ -38,14 +38,11 @@ final class Forecasts {
   typealias Work = (Forecaster, @escaping (ManagerInterface.Forecast.Reply?) -> Void) -> Void
 
   private static let most = 4
-  private let work: Work
-  private let trimMemory: () -> Void
+  private let ports: Ports
   private var underWay = 0
   private var waiting: [(call: ForecastCall, make: () -> Forecaster)] = []
 
-  init(_ work: @escaping Work, trimMemory: @escaping () -> Void = {}) {
-    (self.work, self.trimMemory) = (work, trimMemory)
-  }
+  init(_ ports: Ports) { self.ports = ports }
 
   /// Answers a call with a forecast, which is made when its turn comes.
   func begin(_ call: ForecastCall, _ make: @escaping () -> Forecaster) {
@@ -67,11 +64,11 @@ final class Forecasts {
   }
 
   private func goOn(_ forecaster: Forecaster, for call: ForecastCall) {
-    work(forecaster) { [self] reply in
+    ports.forecast(forecaster) { [self] reply in
       if reply == nil, !call.isUnheard { return goOn(forecaster, for: call) }
       underWay -= 1
       if let reply { call.reply(reply) } else { call.drop() }
-      if underWay == 0, waiting.isEmpty { trimMemory() }
+      if underWay == 0, waiting.isEmpty { ports.trimMemory() }
       beginNext()
     }
   }

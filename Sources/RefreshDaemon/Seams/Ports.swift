@@ -21,7 +21,8 @@ struct Ports {
   let folders: (any FolderWatch)?
   /// Makes a question for disk space, with its own thread.
   let diskSpace: () -> DiskSpaceWatch.Question
-  let forecasts: Forecasts
+  /// Goes on with a forecast, on the thread of all forecasts.
+  let forecast: Forecasts.Work
   /// Watches the sockets of clients; nil for a daemon without a socket.
   let reactor: (any Reactor)?
   let journal: DaemonJournal

@@ -88,9 +88,7 @@ public enum Service {
           tasks.run({ _ in await reader.fitting(needs, in: folder) }, then: answer)
         }
       },
-      forecasts: Forecasts(
-        { forecaster, answer in tasks.run({ _ in await forecaster.goOn() }, then: answer) },
-        trimMemory: HeapMemory.giveBack),
+      forecast: { forecaster, answer in tasks.run({ _ in await forecaster.goOn() }, then: answer) },
       reactor: LoopReactor(loop: loop), journal: journal,
       notify: { notice, line throws(SystemdError) in
         if let notice { try Notify.send(notice, .status(line)) } else { try Notify.send(.status(line)) }

@@ -8,7 +8,7 @@ extension Screen {
 
   /// The openings as bars, seen and assumed ones separately, then the habits and the learnt numbers.
   ///
-  /// `told` is the number of openings that the app or a person reported; nil from an older daemon. `observed` is the
+  /// `told` is how often the app or a person reported an opening; nil from an older daemon. `observed` is the
   /// number of openings that a desktop showed.
   func text(_ habits: Wire.Habits, told: Int? = nil, observed: Int? = nil) -> [String] {
     let room = readableWidth - Self.besideBars

@@ -198,7 +198,7 @@ final class SimulatedWorld {
         zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
         folders: folders,
         diskSpace: { [unowned self] in { [unowned self] needs, _, answer in space.ask(needs, answer) } },
-        forecasts: Forecasts({ _, _ in }), reactor: reactor,
+        forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
         access: Access(uid: getuid(), group: nil, bridge: nil))
       let daemon = Daemon(ports, loaded, at: scheduler.now(), spread: Spread(machine: 7))

@@ -44,10 +44,8 @@ final class SystemdLauncher: Launcher {
   var stopping: BusCall?
   /// The question why the daemon stops.
   private var occasion: StopQuestion?
-  /// The calls that ask about units which earlier keepers kept, by the units.
-  private var keptUnits: [GuardedUnit: BusCall] = [:]
-  /// The questions that wait for the first connection, which the daemon's start does not wait for.
-  private var whenConnected: [() -> Void] = []
+  /// The units that earlier keepers kept, until the manager has said whether they are still stopped or frozen.
+  private var leftUnitObjects: [BusObject] = []
   var failedStarts: FailedStarts?
 
   /// The service manager, names and folders of a launcher.
@@ -79,7 +77,6 @@ final class SystemdLauncher: Launcher {
       if values.count == 3, values[2].text?.isEmpty == false { listUnits() }
     }
     watch = bus.watch { [unowned self] state in
-      if state != .connecting { askWhatWaits() }
       guard state == .connected else { return noteLoss() }
       hasBeenConnected = true
       listUnits()
@@ -176,30 +173,24 @@ final class SystemdLauncher: Launcher {
   func findOccasion(answer: @escaping (StopOccasion) -> Void) { occasion = StopQuestion(bus, answer: answer) }
 
   func findLeft(_ unit: GuardedUnit, answer: @escaping (Bool?) -> Void) {
-    guard (unit.user != nil) == setup.isUserManager else { return answer(nil) }
-    guard bus.state != .connecting else {
-      return whenConnected.append { [unowned self] in findLeft(unit, answer: answer) }
-    }
-    keptUnits[unit] = bus.call(ServiceManager.call("LoadUnit", .string(unit.name))) { [unowned self] loaded in
-      guard case .success(let values) = loaded, let path = values.first?.text else {
-        keptUnits[unit] = nil
-        return answer(nil)
+    guard (unit.user != nil) == setup.isUserManager,
+      let path = BusPath.encoded(unit.name, below: ServiceManager.unitPath),
+      // At the daemon's start the bus is still being connected, for which such an object waits.
+      let object = try? BusObject(
+        ServiceManager.name, called: "the service manager", path: path, interface: ServiceManager.unit,
+        wanted: ["ActiveState", "FreezerState"], on: bus),
+      object.state == .asked
+    else { return answer(nil) }
+    leftUnitObjects.append(object)
+    object.onChange = { [unowned self, unowned object] in
+      let state = object.state
+      leftUnitObjects.removeAll { $0 === object }
+      guard case .known(let properties) = state else { return answer(nil) }
+      switch unit.means {
+      case .stop: answer(["inactive", "failed", "deactivating"].contains(properties["ActiveState"]?.text))
+      case .freeze: answer(["frozen", "freezing"].contains(properties["FreezerState"]?.text))
       }
-      let property = unit.means == .freeze ? "FreezerState" : "ActiveState"
-      keptUnits[unit] = bus.call(
-        .get(property, of: ServiceManager.unit, at: path, in: ServiceManager.name)
-      ) { [unowned self] state in
-        keptUnits[unit] = nil
-        guard case .success(let values) = state, let state = values.first?.text else { return answer(nil) }
-        answer(unit.means == .freeze ? state != "running" : ["inactive", "failed", "deactivating"].contains(state))
-      }
     }
-  }
-
-  private func askWhatWaits() {
-    let waiting = whenConnected
-    whenConnected = []
-    for ask in waiting { ask() }
   }
 
   // MARK: Tasks
