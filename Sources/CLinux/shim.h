@@ -49,6 +49,16 @@ static inline ssize_t linux_receive(int fd, void *bytes, size_t count, int waits
   return recv(fd, bytes, count, flags);
 }
 
+/* Whether descriptors may wait in a socket whose peer has closed its end. A look ends at the first message with some, so
+   what is shorter than the room is all there is. */
+static inline int linux_holds_descriptors(int fd) {
+  char bytes[4096];
+  struct iovec room = {bytes, sizeof bytes};
+  struct msghdr message = {.msg_iov = &room, .msg_iovlen = 1};
+  ssize_t size = recvmsg(fd, &message, MSG_PEEK | MSG_DONTWAIT);
+  return size < 0 || (size_t)size == sizeof bytes || message.msg_flags & MSG_CTRUNC;
+}
+
 /* Whether nothing waits in a socket that was shut down, so that its close drops nothing. */
 static inline int linux_is_drained(int fd) {
   char byte;

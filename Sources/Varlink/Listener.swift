@@ -15,6 +15,8 @@ final class Listener {
 
   /// The most clients that one turn of the loop admits.
   private static let batch = 16
+  /// The time in nanoseconds after which a turn of the loop accepts no more, also if it turned all away.
+  private static let span: UInt64 = 1_000_000
 
   init(descriptor: Int32, boundPath: String?, server: Server) throws {
     self.descriptor = descriptor
@@ -34,10 +36,12 @@ final class Listener {
   }
 
   private func accept() {
-    for _ in 0..<Listener.batch {
+    var admitted = 0
+    let start = monotonicNanoseconds()
+    while admitted < Listener.batch, monotonicNanoseconds() - start < Listener.span {
       let client = linux_accept4(descriptor)
       if client >= 0 {
-        server?.admit(client)
+        if server?.admit(client) == true { admitted += 1 }
         continue
       }
       switch errno {
@@ -71,6 +75,7 @@ extension Server {
   /// Listens on a bound, listening socket (socket activation), and takes ownership of the descriptor.
   public func listen(on descriptor: Int32) throws(SocketError) {
     try UnixSocket.setNonBlocking(descriptor)
+    UnixSocket.listen(descriptor)
     try add(descriptor, boundPath: nil)
   }
 

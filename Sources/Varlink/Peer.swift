@@ -38,6 +38,14 @@ public struct Peer: Sendable, Equatable {
     if pid > 0, !OpenProcess.canBePeer { process = OpenProcess(pid) }
   }
 
+  /// Reads the user of the peer of a connected Unix socket; nil if the kernel does not report it.
+  static func user(of descriptor: Int32) -> uid_t? {
+    var pid: pid_t = 0
+    var uid: uid_t = 0
+    var gid: gid_t = 0
+    return linux_peer_credentials(descriptor, &pid, &uid, &gid) == 0 ? uid : nil
+  }
+
   /// Inspects its process, once.
   mutating func inspect(_ descriptor: Int32, by look: (CallerProcess) -> CallerConfinement) {
     confinement = CallerConfinement(of: descriptor, self, by: look)

@@ -21,6 +21,7 @@ public final class Server {
   var listeners: [Listener] = []
   let line: TurnLine
   private var accounts: UserAccounts
+  private var churners = Churners()
   private let tooManyWatches: any VarlinkError
   private var heard: UInt64 = 0
 
@@ -64,19 +65,34 @@ public final class Server {
 
   // MARK: - Connections
 
-  /// Takes ownership of a connected socket; closes it if it cannot be served.
-  func admit(_ descriptor: Int32) {
+  /// Takes ownership of a connected socket; closes it and returns false if it cannot be served.
+  func admit(_ descriptor: Int32) -> Bool {
+    guard !turnsAway(descriptor) else { return false }
     guard let peer = Peer(of: descriptor), make(accounts.room(for: peer.uid)) else {
       UnixSocket.turnAway(descriptor)
-      return
+      return false
     }
     do {
       accounts.add(try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard()))
       crowd = max(crowd, connectionCount)
+      return true
     } catch {
       // The reactor has no memory left. The client sees the end of the connection.
       UnixSocket.turnAway(descriptor)
+      return false
     }
+  }
+
+  /// Closes a newcomer of a user who connects too often, before it costs what a connection does.
+  ///
+  /// All users share the queue of clients that wait for accept(2). A user who fills it faster than the server serves would
+  /// make the others wait. Of such a user, the server closes the clients that have left, and those beyond the bound.
+  private func turnsAway(_ descriptor: Int32) -> Bool {
+    guard let uid = Peer.user(of: descriptor), churners.count(uid, at: monotonicNanoseconds()) else { return false }
+    let hasLeft = UnixSocket.isHungUp(descriptor)
+    guard hasLeft || !accounts.hasRoom(for: uid) else { return false }
+    UnixSocket.turnAway(descriptor, hasLeft: hasLeft)
+    return true
   }
 
   func forget(_ connection: Connection) {

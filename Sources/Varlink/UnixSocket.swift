@@ -43,7 +43,7 @@ enum UnixSocket {
           throw SocketError("cannot listen on \(path)", errno: EADDRINUSE)
         }
       }
-      guard Glibc.listen(socket, SOMAXCONN) == 0 else { throw SocketError("cannot listen on \(path)", errno: errno) }
+      guard listen(socket) == 0 else { throw SocketError("cannot listen on \(path)", errno: errno) }
       try setNonBlocking(socket)
       return socket
     } catch {
@@ -51,6 +51,13 @@ enum UnixSocket {
       throw error
     }
   }
+
+  /// Sets how many clients may wait for accept(2); returns -1 and sets errno if that fails.
+  ///
+  /// The kernel makes a further client wait in connect(2), or fails a non-blocking one with EAGAIN. A longer queue would
+  /// make every client wait longer behind the flood of one.
+  @discardableResult
+  static func listen(_ socket: Int32) -> Int32 { Glibc.listen(socket, 512) }
 
   /// Connects to a socket; blocks.
   static func connect(to path: String) throws(SocketError) -> Int32 {
@@ -76,9 +83,20 @@ enum UnixSocket {
     Glibc.close(socket)
   }
 
-  /// Closes an accepted connection that is not served.
-  static func turnAway(_ client: Int32) {
-    close(client, refusesDescriptors: linux_refuses_descriptors(client) != 0)
+  /// Closes an accepted connection that is not served; `hasLeft` if its peer has closed its end.
+  static func turnAway(_ client: Int32, hasLeft: Bool = false) {
+    // This is the short way for floods: nothing more can come, and nothing that waits may hang.
+    if hasLeft, linux_holds_descriptors(client) == 0 {
+      Glibc.close(client)
+    } else {
+      close(client, refusesDescriptors: linux_refuses_descriptors(client) != 0)
+    }
+  }
+
+  /// Whether the peer of a connected socket has closed its end.
+  static func isHungUp(_ client: Int32) -> Bool {
+    var events = pollfd(fd: client, events: 0, revents: 0)
+    return poll(&events, 1, 0) > 0 && events.revents & Int16(POLLHUP) != 0
   }
 
   static func setNonBlocking(_ descriptor: Int32) throws(SocketError) {

@@ -212,14 +212,28 @@ def bombs(path, app):
 
 @fault
 def churn(path, app):
-    """Two processes that connect, call and close."""
+    """Two processes that connect, call and close; only the second waits for its replies."""
     first = os.getpid()
-    if os.fork():
+    waits = os.fork() == 0
+    if not waits:
         announce()
     while first in (os.getpid(), os.getppid()):
         with contextlib.suppress(OSError), contextlib.closing(connect(path)) as link:
             link.sendall(message("Manager.Version"))
-            link.recv(65536)
+            if waits:
+                link.recv(65536)
+
+
+@fault
+def hang_ups(path, app):
+    """Two processes that connect, call and leave."""
+    first = os.getpid()
+    if os.fork():
+        announce()
+    calls = itertools.cycle([message("Manager.Version"), message("Manager.Set", {"apps": [app], "background_interval": "1h"})])
+    while first in (os.getpid(), os.getppid()):
+        with contextlib.suppress(OSError), contextlib.closing(connect(path)) as link:
+            link.sendall(next(calls))
 
 
 @fault

@@ -21,8 +21,9 @@ LIMIT = 30
 def call(path, method, parameters):
     """Makes one call on a connection of its own, as refreshctl does, and returns the error's name, if any."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(LIMIT)
+        # Without a time limit, because a socket with one fails at once while the daemon's queue is full.
         connection.connect(path)
+        connection.settimeout(LIMIT)
         connection.sendall(json.dumps({"method": method, "parameters": parameters}).encode() + b"\0")
         reply = b""
         while not reply.endswith(b"\0"):

@@ -78,7 +78,7 @@ def holds(stand, fault=None):
 
 
 @pytest.mark.bound(60)
-@pytest.mark.parametrize("fault", ["changes", "bombs", "churn", "pushes", "plans", "descriptors"])
+@pytest.mark.parametrize("fault", ["changes", "bombs", "churn", "hang_ups", "pushes", "plans", "descriptors"])
 def test_a_user_waits_little_longer_than_beside_a_loop(stand, fault):
     stand.start(more=APPS if fault == "plans" else 0)
     holds(stand, fault)

@@ -5,6 +5,7 @@ import os
 import pathlib
 import pwd
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -271,6 +272,28 @@ def test_a_descriptor_that_comes_unasked_keeps_nobody_waiting(daemon, preload, k
                 connection.close()
         others_are_served(daemon)
         assert daemon.process.poll() is None
+        daemon.stop()
+
+
+def test_nobody_waits_for_a_descriptor_of_a_client_that_is_turned_away(daemon, preload):
+    """Of a user who connects too often, the daemon closes the clients that have left before it reads their calls."""
+    for id, owner in (TODO, "nobody"), (MAIL, "games"):
+        daemon.app("exit 100", id=id, owner=owner, directory="/")
+    daemon.start(environment={"LD_PRELOAD": str(preload("older_kernel"))})
+    call = message(f"{MANAGER}.Version")
+    with lingering() as send:
+        with as_user(MALLORY):
+            for _ in range(3000):
+                with contextlib.closing(daemon.client.connect()) as connection:
+                    connection.sendall(call)
+            # The next clients have left when the daemon accepts them.
+            daemon.process.send_signal(signal.SIGSTOP)
+            for first, last in (b"", call), (call, b"\0"), (call, call):
+                with contextlib.closing(daemon.client.connect()) as connection:
+                    connection.sendall(first)
+                    send(lambda descriptor, link=connection, last=last: socket.send_fds(link, [last], [descriptor]))
+            daemon.process.send_signal(signal.SIGCONT)
+        others_are_served(daemon)
         daemon.stop()
 
 

@@ -34,6 +34,22 @@ struct BoundsTests {
     #expect(client.isAtEnd)
   }
 
+  @Test func ofAFloodOfClientsThatHaveLeftOnlyTheFirstAreServed() throws {
+    let stage = try Stage()
+    for number in 0..<40 {
+      for _ in 0..<50 {
+        let client = try stage.client()
+        client.send(echo("\(number)"))
+        client.close()
+      }
+      stage.settle()
+    }
+    // A second that begins meanwhile lets in some more.
+    #expect((500..<1_500).contains(stage.heard.count), "\(stage.heard.count)")
+    // Who waits for the reply is served.
+    #expect(stage.ask(try stage.client(), echo("on")) == [echoed("on")])
+  }
+
   @Test func aStreamThatNobodyReadsIsEnded() throws {
     var bounds = Bounds()
     bounds.unsentBytes = 10_000
