@@ -43,15 +43,15 @@ class Stand:
         self.starts.chmod(0o777)
         self.environment = {}
         self.prefix = []
-        # The task of the neighbour's app, apart from its shell command.
-        self.task = {}
+        # The task of the neighbour's app, apart from its shell command, and the keys of that app.
+        self.task, self.keys = {}, {}
 
     def start(self, *tasks, more=0, **keys):
         """Starts the daemon with the neighbour's apps and one of the culprit with these tasks, and as many more."""
         daemon = self.daemon
         daemon.app(
             {"name": "touch", "shell": f"touch {self.starts}/$(date +%s%N)", **self.task}, id=ITS_APP,
-            owner=str(VICTIM), directory="/", foreground_interval=f"{INTERVAL}s",
+            owner=str(VICTIM), directory="/", foreground_interval=f"{INTERVAL}s", **self.keys,
         )  # fmt: skip
         daemon.app("true", id=SWITCHED, owner=str(VICTIM), directory="/")
         daemon.app(*(tasks or ["true"]), id=BAD, owner=str(CULPRIT), directory="/", **keys)

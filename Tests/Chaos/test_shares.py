@@ -4,8 +4,12 @@ A loop takes as much of the processors as the fault does, so what other load the
 """
 
 import contextlib
+import http.server
+import itertools
 import pathlib
 import pwd
+import threading
+import time
 
 import pytest
 
@@ -13,7 +17,7 @@ from client import answers, as_user
 from daemon import HURRY, finished
 from leases import leased  # noqa: F401
 from processes import status
-from stand import BAD, CALLS, CULPRIT, MEGABYTES, SLACK, START, megabytes, p99, select_for
+from stand import BAD, CALLS, CULPRIT, ITS_APP, MEGABYTES, SLACK, START, VICTIM, megabytes, p99, said, select_for
 from waiting import Bound
 
 SECONDS = 2.5
@@ -85,10 +89,114 @@ def test_a_user_waits_little_longer_than_beside_a_loop(stand, fault):
 
 
 @pytest.mark.bound(60)
-def test_a_user_does_not_wait_for_the_slot_of_another(stand):
+@pytest.mark.parametrize("condition", ["none", "when", "reachable"])
+def test_a_user_does_not_wait_for_the_slot_of_another(stand, files, condition):
+    """Nor does an app that starts only after a yes of a command or a server."""
+    stand.keys = {"none": {}, "when": {"when": ["true"]}, "reachable": {"reachable": f"127.0.0.1:{files.port}"}}[condition]
     stand.daemon.configure(HURRY + "max_concurrent = 1\n")
     stand.start("exec sleep 1000", deadline="10min", grace="0s")
     holds(stand)
+
+
+class Files(http.server.ThreadingHTTPServer):
+    """A server whose only file has five bytes."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "5")
+            self.end_headers()
+            self.wfile.write(b"small")
+
+        def log_message(self, *words):
+            pass
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        self.port = self.server_address[1]
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def files():
+    with Files() as server:
+        yield server
+        server.shutdown()
+
+
+class Downloads:
+    """The neighbour's small downloads, one after the other, and the culprit's slow ones."""
+
+    def __init__(self, stand, small, slow):
+        self.stand, self.daemon = stand, stand.daemon
+        self.small = f"http://127.0.0.1:{small}/"
+        # As many as may run at once, and as many of one server.
+        self.slow = [f"http://127.0.0.1:{slow}/"] * 6 + [f"http://localhost:{slow}/"] * 2
+        self.folder = stand.daemon.directory / "files"
+        self.folder.mkdir()
+        self.folder.chmod(0o777)
+        self.names = itertools.count()
+
+    def enqueue(self, uid, app, *urls):
+        requests = [{"url": url, "path": str(self.folder / str(next(self.names))), "network": "none"} for url in urls]
+        with as_user(uid):
+            return self.daemon.call("Transfers.Enqueue", app=app, transfers=requests)["ids"]
+
+    def wait(self, uid, app, ids, state):
+        """Waits until transfers have this state, and returns their results."""
+        with as_user(uid):
+            stream = self.daemon.client.stream("Transfers.Watch", app=app)
+        results, bound = {}, Bound()
+        with contextlib.closing(stream):
+            for answer in stream:
+                for transfer in answer["transfers"]:
+                    if transfer["id"] in ids and transfer["state"] == state:
+                        results[transfer["id"]] = transfer.get("result")
+                if results.keys() >= set(ids):
+                    return set(results.values())
+                assert bound.left, f"of {ids} only {sorted(results)} are {state}"
+        raise AssertionError("the daemon has ended")
+
+    def measure(self):
+        """How long the neighbour's downloads take for some seconds, shortest first, in seconds."""
+        took, end = [], Bound(SECONDS)
+        while end.left:
+            began = time.monotonic()
+            ids = self.enqueue(VICTIM, ITS_APP, self.small)
+            assert self.wait(VICTIM, ITS_APP, ids, "ended") == {"done"}
+            took.append(time.monotonic() - began)
+        return sorted(took)
+
+    def beside_a_loop(self):
+        with self.stand.culprit("loop"):
+            return self.measure()
+
+    def beside_slow_ones(self):
+        ids = self.enqueue(CULPRIT, BAD, *self.slow)
+        self.wait(CULPRIT, BAD, ids, "transferring")
+        took = self.measure()
+        with as_user(CULPRIT):
+            states = [each["state"] for each in self.daemon.call("Transfers.List", app=BAD)["transfers"] if each["id"] in ids]
+            self.daemon.call("Transfers.Cancel", ids=ids)
+        assert states == ["transferring"] * len(ids), "the slow ones have ended, so the fault is over"
+        self.wait(CULPRIT, BAD, ids, "ended")
+        return took
+
+    def excess(self):
+        """The bound that does not hold beside the slow downloads, in words; empty if it holds."""
+        before, took, after = self.beside_a_loop(), self.beside_slow_ones(), self.beside_a_loop()
+        print("downloads", *(said(each) for each in (took, before, after)), sep="\n  ")
+        bound = max(p99(before), p99(after)) + LATER
+        return f"over {bound * 1e3:.0f} ms: {said(took)}" if p99(took) > bound else ""
+
+
+@pytest.mark.bound(60)
+def test_a_users_download_does_not_wait_for_the_slow_ones_of_another(stand, files):
+    stand.start()
+    with stand.server("slow_body") as slow:
+        downloads = Downloads(stand, files.port, slow.port)
+        assert not downloads.excess() or not (words := downloads.excess()), words
+    stand.holds_afterwards()
 
 
 @pytest.mark.bound(60)
