@@ -1,7 +1,7 @@
 import Glibc
 import RefreshAPI
 
-// The folder Tasks has a file for each command.
+// Each command has a file with its `run()`.
 let arguments = CommandLine.arguments.dropFirst()
 guard arguments.count == 1, let command = arguments.first.flatMap(Wire.WorkerCommand.init(rawValue:)) else {
   let commands = Wire.WorkerCommand.allCases.map(\.rawValue).joined(separator: "|")

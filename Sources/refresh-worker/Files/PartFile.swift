@@ -1,5 +1,7 @@
 import CLinux
+import CZlib
 import Glibc
+import RefreshAPI
 
 /// The file in the folder of a target that has the bytes so far, and is locked while it is open.
 ///
@@ -221,4 +223,130 @@ final class PartFile {
     TaskFailure(
       .failed, "cannot write \(folder.path)/\(part): a file that refreshd has not made is there; move it away")
   }
+}
+
+/// A number that identifies a part file, also against a later file with the same name and inode number.
+///
+/// The mark is a number in an extended attribute (xattr(7)), which the file keeps when it is renamed to its target. Half of
+/// it is random, and half stands for the name of the target: a target of a name such as `disk.part` is no part of `disk`.
+/// On file systems without extended attributes, the mark is made from the inode number and the birth time, so that every file
+/// has one.
+struct PartMark: Hashable, Sendable {
+  let number: Int64
+  /// Whether it is in an extended attribute, so that only files of refreshd have one.
+  let isStored: Bool
+
+  /// Marks a new file; throws when the disk has no room for the mark.
+  init(on descriptor: Int32, for name: String) throws(TaskFailure) {
+    var number = Int64.random(in: .min ... .max) & ~0xffff_ffff | Int64(Self.half(of: name))
+    guard fsetxattr(descriptor, Self.name, &number, MemoryLayout.size(ofValue: number), 0) != 0 else {
+      (self.number, isStored) = (number, true)
+      return
+    }
+    if errno == ENOSPC || errno == EDQUOT { throw TaskFailure(errno: errno, "mark", "a new file") }
+    (self.number, isStored) = (Self.ofInode(descriptor), false)
+  }
+
+  /// Reads the mark of a file; nil if the file has none although the file system supports it.
+  init?(of descriptor: Int32) {
+    var number: Int64 = 0
+    let count = fgetxattr(descriptor, Self.name, &number, MemoryLayout.size(ofValue: number))
+    if count == MemoryLayout.size(ofValue: number) {
+      (self.number, isStored) = (number, true)
+    } else if count < 0, errno == ENOTSUP {
+      (self.number, isStored) = (Self.ofInode(descriptor), false)
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether it is the mark of a part for this target, of whichever transfer.
+  func isOfPart(for name: String) -> Bool {
+    isStored && UInt32(truncatingIfNeeded: number) == Self.half(of: name)
+  }
+
+  /// Removes the mark of a file that is whole and in its place, so that nobody takes it for a part under another name.
+  static func remove(from descriptor: Int32) { fremovexattr(descriptor, name) }
+
+  private static let name = "user.refreshd.part"
+
+  /// The half that stands for the name of a target: its CRC-32.
+  private static func half(of name: String) -> UInt32 {
+    let bytes = Array(name.utf8)
+    return UInt32(truncatingIfNeeded: crc32(0, bytes, UInt32(clamping: bytes.count)))
+  }
+
+  private static func ofInode(_ descriptor: Int32) -> Int64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return 0 }
+    // Birth times use the lower bits, so the multiplication spreads the inode number over the upper ones.
+    return Int64(bitPattern: UInt64(status.st_ino) &* 0x9e37_79b9_7f4a_7c15) ^ Int64(linux_birth(descriptor))
+  }
+}
+
+/// The plain file that a part replaces, whose access the part gets.
+struct ReplacedFile {
+  private let permissions: mode_t
+  private let group: gid_t
+
+  /// Looks at a target; nil if there is no file yet, or only a link to one.
+  ///
+  /// Throws `failed` for a folder, a device, a pipe or a socket, which a file must not replace, and for a link to one.
+  init?(_ name: String, in folder: Int32, path: String) throws(TaskFailure) {
+    var status = stat()
+    guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    let isLink = status.st_mode & S_IFMT == S_IFLNK
+    if isLink { guard fstatat(folder, name, &status, 0) == 0 else { return nil } }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "no plain file"
+      throw TaskFailure(.failed, "cannot replace \(path): it is \(kind); give another path")
+    }
+    guard !isLink else { return nil }
+    (permissions, group) = (status.st_mode & 0o777, status.st_gid)
+  }
+
+  /// Gives an open file the same group and permissions, and some permissions more.
+  func lendAccess(to descriptor: Int32, and more: mode_t = 0, path: String) throws(TaskFailure) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw TaskFailure(errno: errno, "look at", path) }
+    let hasGroup = status.st_gid == group || fchown(descriptor, .max, group) == 0
+    guard fchmod(descriptor, (hasGroup ? permissions : Self.forAnotherGroup(permissions)) | more) == 0 else {
+      throw TaskFailure(errno: errno, "set the mode of", path)
+    }
+  }
+
+  /// The permissions where the owner may not give the file to its group: another group gets what everybody has.
+  static func forAnotherGroup(_ permissions: mode_t) -> mode_t {
+    permissions & ~0o070 | permissions & 0o070 & (permissions & 0o007) << 3
+  }
+}
+
+/// A target that is already the complete file, because the worker was killed between the rename and its report.
+final class CompletedFile {
+  let folder: Folder
+  let name: String
+  let descriptor: Int32
+  let length: Int64
+
+  /// Opens the target; nil unless it has the mark and the length of the part.
+  ///
+  /// The rename keeps the inode and its extended attributes, so the target still has the part's mark.
+  init?(in folder: Folder, named name: String, of resume: Wire.Resume?) {
+    guard let resume, let mark = resume.partMark, let total = resume.total else { return nil }
+    let descriptor = folder.openFile(name, O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+      PartMark(of: descriptor)?.number == mark, Int64(status.st_size) == total
+    else {
+      close(descriptor)
+      return nil
+    }
+    self.folder = folder
+    self.name = name
+    self.descriptor = descriptor
+    length = total
+  }
+
+  deinit { close(descriptor) }
 }

@@ -1,29 +1,30 @@
+import FoundationEssentials
 import HTTP
 import RefreshAPI
 
 /// An upload of one file.
 ///
-/// PUT and POST send the file from its start each time; tus resumes (`TusUpload.swift`).
+/// PUT and POST send the file from its start each time; tus resumes.
 final class Upload: Transfer {
   let id: Int64
-  let assignment: Wire.Assignment
-  unowned let host: any TransferHost
-  var source: SourceFile?
+  private let assignment: Wire.Assignment
+  private unowned let host: any TransferHost
+  private var source: SourceFile?
   /// How many bytes libcurl was given to send.
-  var sent: Int64 = 0
+  private var sent: Int64 = 0
   /// The URL of the upload on a tus server.
-  var resource: WebAddress?
+  private var resource: WebAddress?
   /// How many more requests may make no progress.
-  var patience = Upload.mostPatience
+  private var patience = Upload.mostPatience
   /// How many bytes a tus server has confirmed.
-  var confirmed: Int64 = 0
+  private var confirmed: Int64 = 0
   private var exchange: Exchange?
   private var share: Int64?
   /// The URL of the last request.
   private var target: WebAddress?
   private var redirects = 0
   private var loss = Loss.impossible
-  private(set) var isOver = false
+  private var isOver = false
   /// The failure while reading the file.
   private var failure: TaskFailure?
 
@@ -87,7 +88,7 @@ final class Upload: Transfer {
 
   func sync() {}
 
-  static let mostPatience = 5
+  private static let mostPatience = 5
   private static let ownHeaders: Set<String> = [
     "content-length", "transfer-encoding", "expect", "tus-resumable", "upload-length", "upload-offset",
     "upload-metadata",
@@ -121,7 +122,7 @@ final class Upload: Transfer {
   }
 
   /// Makes a request to a URL; omits the order's secrets unless the URL has the order's origin.
-  func request(to url: String) throws(TaskFailure) -> HTTPRequest {
+  private func request(to url: String) throws(TaskFailure) -> HTTPRequest {
     guard let first = WebAddress(assignment.url), let address = WebAddress(url) else {
       throw TaskFailure(.failed, "cannot read the URL; give one of http or https")
     }
@@ -141,13 +142,13 @@ final class Upload: Transfer {
   }
 
   /// How much of a request was sent.
-  struct Sending {
+  private struct Sending {
     let hasBegun: Bool
     let bytes: Int64
   }
 
   /// Sends a request whose body is the file from `sent` on.
-  func start(
+  private func start(
     _ request: HTTPRequest, then receive: @escaping (Exchange.End, Sending) -> Void
   ) throws(TaskFailure) {
     let exchange = Exchange(request)
@@ -229,7 +230,7 @@ final class Upload: Transfer {
   }
 
   /// Ends after the server accepted the whole file.
-  func finish(_ source: SourceFile) throws(TaskFailure) {
+  private func finish(_ source: SourceFile) throws(TaskFailure) {
     guard source.isUnchanged else { throw changed(source) }
     over(
       Wire.TransferReport(
@@ -253,12 +254,12 @@ final class Upload: Transfer {
       .failed, "cannot tell whether the file has arrived: the answer was lost; look there before you send it again")
   }
 
-  func end(_ failure: TaskFailure) {
+  private func end(_ failure: TaskFailure) {
     over(Wire.TransferReport(id: id, failure: failure, bytes: confirmed, total: source?.length))
   }
 
   /// Runs the next step, unless the upload has ended.
-  func goOn(_ step: () throws(TaskFailure) -> Void) {
+  private func goOn(_ step: () throws(TaskFailure) -> Void) {
     guard !isOver else { return }
     do throws(TaskFailure) {
       try step()
@@ -275,4 +276,109 @@ final class Upload: Transfer {
     if loss != .impossible, report.end != .done, report.end != .failed { self.report(url: nil) }
     host.ended(self, report)
   }
+}
+
+/// The tus protocol of an upload: create the upload, ask for its offset, send the rest.
+extension Upload {
+  private func sendByTus() throws(TaskFailure) {
+    guard let source else { return }
+    // Resume only if the file has not changed since the last try.
+    if let resume = assignment.resume, resume.etag == source.signature, let url = resume.tusURL,
+      let resource = WebAddress(url)
+    {
+      self.resource = resource
+      try askOffset()
+    } else {
+      try create()
+    }
+  }
+
+  private func create() throws(TaskFailure) {
+    guard let source else { return }
+    try usePatience()
+    sent = 0
+    var request = try request(to: assignment.url)
+    request.method = .post
+    request.bodyLength = 0
+    let name = source.path.split(separator: "/").last ?? "file"
+    request.headers += [
+      "Tus-Resumable: 1.0.0", "Upload-Length: \(source.length)", "Content-Type:",
+      // Some servers do not answer HEAD for an upload without a type.
+      "Upload-Metadata: filename \(base64(name)),filetype \(base64("application/octet-stream"))",
+    ]
+    try start(request) { [unowned self] end, _ in receive(end, to: .post) }
+  }
+
+  private func askOffset() throws(TaskFailure) {
+    guard let resource else { return }
+    try usePatience()
+    var request = try request(to: resource.text)
+    request.method = .head
+    request.headers.append("Tus-Resumable: 1.0.0")
+    try start(request) { [unowned self] end, _ in receive(end, to: .head) }
+  }
+
+  private func sendRest() throws(TaskFailure) {
+    guard let source, let resource else { return }
+    guard sent < source.length else { return try finish(source) }
+    var request = try request(to: resource.text)
+    request.method = .patch
+    request.bodyLength = source.length - sent
+    request.headers += [
+      "Tus-Resumable: 1.0.0", "Upload-Offset: \(sent)", "Content-Type: application/offset+octet-stream",
+    ]
+    try start(request) { [unowned self] end, _ in receive(end, to: .patch) }
+  }
+
+  private func receive(_ end: Exchange.End, to method: HTTPRequest.Method) {
+    do throws(TaskFailure) {
+      switch end {
+      case .failed(let failure, nil): throw TaskFailure(failure)
+      case .whole(let head), .unmarked(let head), .failed(_, let head?), .stopped(let head):
+        try act(on: TusAnswer(head, to: method, now: HTTPDate.now()))
+      }
+    } catch {
+      self.end(error)
+    }
+  }
+
+  private func act(on answer: TusAnswer) throws(TaskFailure) {
+    guard let source else { return }
+    switch answer {
+    case .isCreated(let location):
+      guard let resource = WebAddress(assignment.url)?.resolving(location),
+        resource.text.utf8.count <= WebAddress.longest
+      else {
+        throw TaskFailure(
+          .failed, "cannot use the answer: it names no URL of http or https, or too long a one, to send the file to")
+      }
+      self.resource = resource
+      let resume = Wire.Resume(
+        etag: source.signature, total: source.length, durable: 0, boot: host.boot, tusURL: resource.text)
+      // Send no byte before the daemon has saved the URL, or a crash would start the upload again.
+      host.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume, total: source.length)) {
+        [weak self] in
+        self?.goOn { () throws(TaskFailure) in try self?.sendRest() }
+      }
+    case .has(let offset):
+      guard offset <= source.length else { return try create() }
+      // Only an offset beyond all earlier ones is progress.
+      if offset > confirmed { patience = Self.mostPatience } else { try usePatience() }
+      confirmed = max(confirmed, offset)
+      sent = offset
+      try sendRest()
+    case .isGone: try create()
+    case .differs: try askOffset()
+    case .ends(let failure): throw failure
+    }
+  }
+
+  private func usePatience() throws(TaskFailure) {
+    patience -= 1
+    guard patience >= 0 else {
+      throw TaskFailure(.retry(after: nil), "cannot go on: the server forgets again and again what it has")
+    }
+  }
+
+  private func base64(_ text: some StringProtocol) -> String { Data(text.utf8).base64EncodedString() }
 }

@@ -26,3 +26,39 @@ enum UploadAnswer: Hashable, Sendable {
     }
   }
 }
+
+/// The meaning of a tus server's response (<https://tus.io/protocols/resumable-upload>, version 1.0.0).
+enum TusAnswer: Hashable, Sendable {
+  /// The server created the upload at this URL reference.
+  case isCreated(String)
+  /// The server has this many bytes of the file.
+  case has(Int64)
+  /// The server does not know the upload, or not any more.
+  case isGone
+  /// The server has another number of bytes than the request said.
+  case differs
+  case ends(TaskFailure)
+
+  /// Classifies the response to a POST, which creates the upload, a HEAD or a PATCH; `now` is seconds since 1970.
+  init(_ head: ResponseHead, to method: HTTPRequest.Method, now: Int64) {
+    let isTus = head["tus-resumable"] != nil
+    switch (method, head.status) {
+    case (.post, 201): self = head["location"].map(Self.isCreated) ?? .ends(Self.noTus(head))
+    case (.head, 200...299), (.patch, 200...299):
+      self = head["upload-offset"].flatMap(ContentRange.number).map(Self.has) ?? .ends(Self.noTus(head))
+    // The protocol lets servers answer 403 for an unknown upload.
+    case (.head, 403), (.head, 404), (.head, 410), (.patch, 404), (.patch, 410): self = .isGone
+    case (.patch, 409): self = .differs
+    // The server has not yet noticed that an earlier connection is dead.
+    case (_, 423): self = .ends(TaskFailure(.retry(after: head.retryAfter(now: now)), "HTTP status 423"))
+    case (.post, 200...399), (.post, 404), (.post, 405), (.post, 501): self = .ends(Self.noTus(head))
+    case (.post, 400...499) where !isTus && ![401, 403, 407, 408, 413, 425, 429].contains(head.status):
+      self = .ends(Self.noTus(head))
+    default: self = .ends(DownloadAnswer.failure(head, now: now))
+    }
+  }
+
+  private static func noTus(_ head: ResponseHead) -> TaskFailure {
+    TaskFailure(.failed, "HTTP status \(head.status): the server takes no uploads by tus there; leave out tus")
+  }
+}

@@ -3,11 +3,39 @@ import RefreshAPI
 import Systemd
 import Varlink
 
+/// `refresh-worker keep`: keeps a guard's unit from running until the daemon ends the process, and then returns the unit.
+enum KeepTask {
+  /// Runs the task and returns the exit code: 0 when the unit is returned.
+  ///
+  /// A line on standard output tells the daemon why the unit could not be returned.
+  static func run() -> Int32 {
+    if let failure = Confinement.enter() {
+      print(failure.message)
+      return EX_OSERR
+    }
+    guard let order = TaskContext.order(as: Wire.KeepOrder.self) else { return EX_USAGE }
+    do {
+      let keeper = try UnitKeeper(order, TaskLink())
+      switch try keeper.run() {
+      case .returned(let trouble):
+        if let trouble { print(trouble) }
+        return 0
+      case .failed(let reason):
+        print(reason)
+        return EX_TEMPFAIL
+      }
+    } catch {
+      print("\(error)")
+      return EX_TEMPFAIL
+    }
+  }
+}
+
 /// Keeps a service from running: stops or freezes it whenever it runs, and returns it when the daemon ends the process.
 ///
 /// The daemon saves that the unit is kept before the keeper touches it. If the daemon ends and no other daemon follows, the
 /// keeper returns the unit, so that nothing stays frozen.
-final class UnitKeeper {
+private final class UnitKeeper {
   /// The result of a keeper.
   enum End {
     /// Nothing is kept any more; `trouble` says why the unit could not be returned, if so.
@@ -235,5 +263,43 @@ extension UnitFacts {
     case "loaded", "": isKept ? "stopped" : "not running"
     default: "its file has mistakes"
     }
+  }
+}
+
+/// Limits how often a unit is stopped that another program starts repeatedly.
+struct KeeperPace {
+  private static let span: Int64 = 60_000_000
+  private static let most = 5
+
+  /// The times of the last stops, in microseconds of the boot clock, at most ``most``.
+  private var times: [Int64] = []
+
+  /// The wait before the next stop, in microseconds; nil for none.
+  func wait(at now: Int64) -> Int64? {
+    guard times.count == Self.most, let first = times.first, now < first + Self.span else { return nil }
+    return first + Self.span - now
+  }
+
+  /// Notes a stop of the unit.
+  mutating func note(at now: Int64) { times = (times + [now]).suffix(Self.most) }
+}
+
+/// A keeper's connection to the daemon, open as long as the daemon lives.
+private struct TaskLink {
+  private let client: Client
+  private let token: String
+
+  /// Connects with the token from the environment.
+  init() throws(ClientError) {
+    func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+    (client, token) = (try Client(path: variable("REFRESH_SOCKET")), variable("REFRESH_TOKEN"))
+  }
+
+  /// The socket, which is readable when the daemon has ended.
+  var descriptor: Int32 { client.descriptor }
+
+  /// Reports the state of the unit, and returns when the daemon has saved it.
+  func keep(isKept: Bool, _ text: String) throws(ClientError) {
+    _ = try client.call(WorkerInterface.Keep.self, .init(token: token, isKept: isKept, text: text))
   }
 }

@@ -1,5 +1,25 @@
+import CLinux
+import Glibc
 import HTTP
 import RefreshAPI
+import Varlink
+
+/// The built-in task `http`: fetches a URL into a file, and reports the result and the validators to the daemon.
+enum FetchTask {
+  /// Runs the task and returns the exit code.
+  static func run() -> Int32 {
+    TaskContext.run(Wire.FetchOrder.self) { order, context in
+      let terminated = linux_signal_descriptor(SIGTERM)
+      do throws(TaskFailure) {
+        guard let result = try ConditionalFetch(order).run(until: terminated) else { return EX_TEMPFAIL }
+        if let remembered = result.remembered { context.remember(remembered, of: order.url) }
+        return context.end(result)
+      } catch {
+        return context.end(TaskResult(error))
+      }
+    }
+  }
+}
 
 /// A conditional GET into a file, with its redirects.
 ///
@@ -173,5 +193,65 @@ final class ConditionalFetch {
   private func fail(_ failure: TaskFailure) {
     body?.part.remove()
     result = TaskResult(failure)
+  }
+}
+
+/// The meaning of a response to a conditional GET (RFC 9110 section 15).
+enum FetchAnswer: Hashable {
+  /// The content follows.
+  case content
+  /// Nothing is new.
+  case same
+  /// A redirect to the value of `Location`.
+  case elsewhere(String)
+  /// No content; whether a retry may bring some.
+  case none(isTemporary: Bool)
+
+  init(_ head: ResponseHead) {
+    switch head.status {
+    case 200, 203: self = .content
+    // 204 has no content that could replace the file.
+    case 204, 304: self = .same
+    case 301, 302, 303, 307, 308:
+      if let location = head["location"] { self = .elsewhere(location) } else { self = .none(isTemporary: false) }
+    case 408, 425, 429, 500...599: self = .none(isTemporary: true)
+    default: self = .none(isTemporary: false)
+    }
+  }
+}
+
+/// The freshness lifetime of a response (RFC 9111 section 4.2).
+enum ResponseFreshness {
+  /// The longest lifetime that is believed.
+  static let longest = Duration.seconds(24 * 3600)
+
+  /// The lifetime left from now on; nil if the response declares none or forbids reuse.
+  ///
+  /// `max-age` overrides `Expires`, and `Age`, the time in caches, is subtracted.
+  static func remaining(of head: ResponseHead) -> Duration? {
+    let directives = head.list("cache-control").map { $0.lowercased() }
+    guard !directives.contains(where: { ["no-cache", "no-store"].contains(name(of: $0)) }) else { return nil }
+    let lifetime: Int64?
+    if let directive = directives.first(where: { name(of: $0) == "max-age" }) {
+      lifetime = seconds(directive.drop { $0 != "=" }.dropFirst())
+    } else if let expires = head["expires"].flatMap(HTTPDate.seconds), let date = head["date"].flatMap(HTTPDate.seconds)
+    {
+      lifetime = expires - date
+    } else {
+      lifetime = nil
+    }
+    guard let lifetime, lifetime > 0 else { return nil }
+    let left = lifetime - (head["age"].flatMap { seconds($0[...]) } ?? 0)
+    return left > 0 ? min(.seconds(left), longest) : nil
+  }
+
+  /// The name of a directive such as `max-age=60`.
+  private static func name(of directive: String) -> Substring { directive.prefix { $0 != "=" } }
+
+  /// Parses seconds, which some servers put in quotes; a number that is too large becomes the maximum.
+  private static func seconds(_ text: Substring) -> Int64? {
+    let digits = text.count >= 2 && text.first == "\"" && text.last == "\"" ? text.dropFirst().dropLast() : text
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int64(digits) ?? .max
   }
 }
