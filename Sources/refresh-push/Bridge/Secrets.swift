@@ -1,4 +1,4 @@
-import Glibc
+import FoundationEssentials
 import HTTP
 
 /// The files with secrets that push.toml names.
@@ -21,7 +21,7 @@ struct Secrets: Hashable, Sendable {
   }
 
   /// The token in the first line; nil if the line is `user:password`.
-  func token(in name: String) throws(ExchangeFailure) -> String? {
+  private func token(in name: String) throws(ExchangeFailure) -> String? {
     let location = try location(of: name)
     let line = try PrivateFile.text(of: location.path, for: location.readers).prefix { !$0.isNewline }
     guard !line.contains(":") else { return nil }
@@ -30,6 +30,15 @@ struct Secrets: Hashable, Sendable {
         kind: .permanent, message: "cannot use \(location.path): its first line is neither a token nor `user:password`")
     }
     return String(line)
+  }
+
+  /// The header field that authorizes with a file that has a token or `user:password`.
+  ///
+  /// The first request needs the field, because ntfy answers an anonymous request with 403, not with a challenge.
+  func authorization(in file: String) throws(ExchangeFailure) -> String {
+    if let token = try token(in: file) { return "Authorization: Bearer \(token)" }
+    guard case .password(let name, let password) = try login(in: file) else { return "" }
+    return "Authorization: Basic \(Data("\(name):\(password)".utf8).base64EncodedString())"
   }
 
   /// The path of a file for a library to read, after the check that other users may not read the file.

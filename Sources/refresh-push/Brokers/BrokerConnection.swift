@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import RefreshConfig
+import Synchronization
 import Threads
 
 /// A report of a broker's thread to the bridge.
@@ -270,6 +271,82 @@ final class BrokerConnection {
       ]
       guard poll(&set, 2, max(1000, Int32(keepAlive) * 250)) > 0, set[1].revents != 0 else { continue }
       throw .notStored
+    }
+  }
+}
+
+/// The number of threads per client that are still resolving or connecting.
+///
+/// Both steps block, and the bridge abandons an unwanted attempt without waiting for its thread. This
+/// count bounds such threads when push.toml is read repeatedly. The bound is above 1 so that a connection on a new
+/// network need not wait for attempts on the old one.
+enum BrokerAttempts {
+  /// The most attempts of a client at a time.
+  static let most = 4
+
+  private static let counts = Mutex<[String: Int]>([:])
+
+  /// Counts a new attempt of the client; false at the bound.
+  static func begin(_ client: String) -> Bool {
+    counts.withLock { counts in
+      guard counts[client, default: 0] < most else { return false }
+      counts[client, default: 0] += 1
+      return true
+    }
+  }
+
+  /// Counts the end of an attempt.
+  static func end(_ client: String) {
+    counts.withLock { counts in
+      counts[client, default: 0] -= 1
+      if counts[client] == 0 { counts[client] = nil }
+    }
+  }
+}
+
+/// A command of the bridge to a broker's thread.
+enum BrokerCommand: Hashable, Sendable {
+  /// The messages are stored or refused for good: acknowledge them.
+  case stored
+  /// The messages are not stored: do not acknowledge them.
+  case notStored
+  /// End the connection, after the acknowledgement of messages that were reported as stored. No later command counts.
+  case stop
+}
+
+/// The mailbox through which the main thread sends commands to a broker's thread.
+final class BrokerMailbox: Sendable {
+  /// The waiting command, and whether the last one has come.
+  private let command = Mutex<(waiting: BrokerCommand?, isToStop: Bool)>((nil, false))
+  /// A descriptor that is readable while a command waits (eventfd(2)).
+  let eventDescriptor: Int32
+
+  /// Throws if the process is out of descriptors.
+  init() throws(BrokerEnd) {
+    eventDescriptor = linux_eventfd()
+    guard eventDescriptor >= 0 else {
+      throw .unreachable("cannot connect: \(String(cString: strerror(errno))); raise the limit on open files")
+    }
+  }
+
+  deinit { close(eventDescriptor) }
+
+  /// Posts a command; for the main thread.
+  func post(_ posted: BrokerCommand) {
+    command.withLock { command in
+      guard !command.isToStop else { return }
+      if posted == .stop { command.isToStop = true } else { command.waiting = posted }
+    }
+    eventfd_write(eventDescriptor, 1)
+  }
+
+  /// Removes and returns the waiting command; for the broker's thread.
+  func consume() -> BrokerCommand? {
+    var count: eventfd_t = 0
+    eventfd_read(eventDescriptor, &count)
+    return command.withLock { command in
+      defer { command.waiting = nil }
+      return command.waiting ?? (command.isToStop ? .stop : nil)
     }
   }
 }

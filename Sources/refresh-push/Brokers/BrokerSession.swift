@@ -50,3 +50,37 @@ struct BrokerSession: Hashable, Sendable {
     return (others.isEmpty ? [] : [.unsubscribe(others)]) + [.subscribe(wanted)]
   }
 }
+
+/// A message from a broker.
+struct BrokerMessage: Hashable, Sendable {
+  var topic: String
+  /// The payload; empty if it is too large.
+  var payload: [UInt8]
+  /// The packet number of the acknowledgement; 0 at quality of service 0.
+  var packet: UInt16
+  /// Whether the broker marks the message as repeated: the DUP flag.
+  var isRepeated: Bool
+  /// Whether the broker sends the retained message of the topic, not a new one.
+  var isRetained: Bool
+  /// The urgency from the sender (MQTT 5, the user property `urgency`).
+  var urgency: String?
+  /// The size of a payload above the limit, which is not copied; nil for any other.
+  var excessiveSize: Int?
+  /// Whether the topic is longer than `max_packet`, so that nothing but the packet number is known of the message.
+  var hasLongTopic = false
+}
+
+/// The ids by which the daemon recognizes repeated messages of a broker.
+enum BrokerMessageID {
+  /// The id of a message; nil for one without a packet number, which arrives at most once (quality of service 0).
+  ///
+  /// A packet number identifies a message until its acknowledgement, so the id contains the session's epoch. A retained
+  /// message has a new number at each subscription, so its id depends on the session and the content. The first arrival
+  /// of such a message is not marked as retained, so another subscription in the session repeats it once.
+  static func id(of message: BrokerMessage, source: String, session: BrokerSession) -> String? {
+    guard let digest = Digest.digits(32, of: Array(message.topic.utf8) + [0] + message.payload) else { return nil }
+    let prefix = "mqtt/\(source)/\(session.id)"
+    if message.isRetained { return "\(prefix)/retained/\(digest)" }
+    return message.packet > 0 ? "\(prefix)/\(session.epoch)/\(message.packet)/\(digest)" : nil
+  }
+}
