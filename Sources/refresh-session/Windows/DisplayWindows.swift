@@ -1,3 +1,4 @@
+import CWindows
 import Glibc
 import RefreshAPI
 import Systemd
@@ -109,4 +110,151 @@ final class DisplayWindows: OpenWindows {
     }
     tries?.tryAgain()
   }
+}
+
+/// A connection that reports windows: to a Wayland compositor or to an X server.
+///
+/// Each function of the C target does one step without waiting, except the first connect to an X server.
+private final class WindowConnection {
+  /// The two kinds of connection.
+  private enum Kind {
+    case wlr(OpaquePointer)
+    case x11(OpaquePointer)
+  }
+
+  /// The progress of the connection.
+  enum State {
+    /// The reply to the first request is not complete.
+    case asking
+    /// All windows are known.
+    case watching
+    /// The server does not report windows.
+    case unsupported
+    /// The connection has ended.
+    case lost
+  }
+
+  private let kind: Kind
+
+  /// Connects to the compositor at a path; nil if nobody listens there.
+  init?(compositor path: String) {
+    guard let wlr = wlr_open(path) else { return nil }
+    kind = .wlr(wlr)
+  }
+
+  /// Connects to an X display such as `:0`; nil if that fails.
+  init?(display: String) {
+    guard let x11 = x11_open(display) else { return nil }
+    kind = .x11(x11)
+  }
+
+  deinit {
+    switch kind {
+    case .wlr(let wlr): wlr_close(wlr)
+    case .x11(let x11): x11_close(x11)
+    }
+  }
+
+  /// The socket, to watch for reading.
+  var descriptor: Int32 {
+    switch kind {
+    case .wlr(let wlr): wlr_descriptor(wlr)
+    case .x11(let x11): x11_descriptor(x11)
+    }
+  }
+
+  /// Whether bytes wait for room in the socket.
+  var wantsToWrite: Bool {
+    switch kind {
+    case .wlr(let wlr): wlr_wants_to_write(wlr)
+    case .x11: false
+    }
+  }
+
+  /// Reads the available bytes if the socket is readable, and sends the resulting requests.
+  func turn(isReadable: Bool) -> State {
+    let state =
+      switch kind {
+      case .wlr(let wlr): wlr_turn(wlr, isReadable)
+      case .x11(let x11): x11_turn(x11)
+      }
+    return switch state {
+    case .asking: .asking
+    case .watching: .watching
+    case .unsupported: .unsupported
+    case .lost: .lost
+    }
+  }
+
+  /// Returns whether a window has changed since the last call.
+  func takeChange() -> Bool {
+    switch kind {
+    case .wlr(let wlr): wlr_take_change(wlr)
+    case .x11(let x11): x11_take_change(x11)
+    }
+  }
+
+  /// The windows that are open.
+  var windows: [OpenWindow] {
+    let room = windows_most
+    let found = [windows_window](unsafeUninitializedCapacity: room) { buffer, count in
+      count =
+        switch kind {
+        case .wlr(let wlr): wlr_windows(wlr, buffer.baseAddress, room)
+        case .x11(let x11): x11_windows(x11, buffer.baseAddress, room)
+        }
+    }
+    return found.map { window in
+      let names: [String] = [window.application, window.class_name, window.instance].compactMap { name in
+        name.map { String(cString: $0) }
+      }
+      return OpenWindow(
+        names: names.filter { !$0.isEmpty }, isFocused: window.is_focused, isMinimised: window.is_minimised,
+        process: Int(window.pid))
+    }
+  }
+}
+
+/// Retries the connection to a compositor or an X server at its socket.
+///
+/// A few retries follow soon after a loss, because the socket may exist before the server listens. Later ones wait for a
+/// change of the socket.
+final class ConnectionTries {
+  /// The pause before a retry in microseconds, and the number of retries until the socket changes.
+  private static let (pause, most) = (Int64(250_000), 8)
+
+  private let connect: () -> Void
+  private var file: FileSource?
+  private var timer: TimerSource?
+  private var left = most
+
+  /// Calls `connect` at each retry; the caller makes the first attempt itself.
+  init(at socket: String, on loop: EventLoop, _ journal: Journal, connect: @escaping () -> Void) throws(SystemdError) {
+    self.connect = connect
+    timer = try loop.timer(handler: connect)
+    do throws(SystemdError) {
+      file = try loop.onChange(of: socket) { [unowned self] in
+        succeeded()
+        self.connect()
+      }
+    } catch {
+      journal.write(
+        JournalEntry(
+          "cannot see when \(socket) changes, so a lost server is tried only for 2 s: \(error)", priority: .warning)
+      )
+    }
+  }
+
+  /// Retries after a pause, at most ``most`` times in a row.
+  func tryAgain() {
+    guard left > 0 else { return }
+    left -= 1
+    timer?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4)
+  }
+
+  /// Ends the pause, because there is a connection.
+  func endPause() { timer?.disarm() }
+
+  /// Restores all retries, because the server has answered or the socket has changed.
+  func succeeded() { left = Self.most }
 }

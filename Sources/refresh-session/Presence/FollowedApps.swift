@@ -1,17 +1,5 @@
 import RefreshAPI
 
-/// The state of a session's desktop at one moment.
-struct Desk {
-  /// The desktop ids of the apps that run in a unit or own a bus name.
-  var running: Set<String> = []
-  /// The windows that are open.
-  var windows: [OpenWindow] = []
-  /// The map from window classes to desktop ids.
-  var classes = WindowClasses()
-  /// Whether somebody is there.
-  var isThere = true
-}
-
 /// The apps that a daemon wants to know about, with the dwell of each.
 struct FollowedApps {
   private struct AppSeen {
@@ -89,5 +77,42 @@ struct FollowedApps {
     }
     guard found.isEmpty, let unit = window.unit else { return found }
     return Set(indices[unit] ?? [])
+  }
+}
+
+/// The state of a session's desktop at one moment.
+struct Desk {
+  /// The desktop ids of the apps that run in a unit or own a bus name.
+  var running: Set<String> = []
+  /// The windows that are open.
+  var windows: [OpenWindow] = []
+  /// The map from window classes to desktop ids.
+  var classes = WindowClasses()
+  /// Whether somebody is there.
+  var isThere = true
+}
+
+/// Debounces whether an app is in front: it must be in front for a moment, and away for a moment.
+///
+/// Alt-Tab passes ten windows in a second, and a compositor may remove the focus for a millisecond.
+struct Dwell: Hashable, Sendable {
+  /// The time in front until an app counts as in front, and the time away until it does not, in microseconds.
+  static let (begins, ends): (Int64, Int64) = (500_000, 300_000)
+
+  /// Whether the app counts as in front.
+  private(set) var isFront = false
+  /// The time at which that changes by itself, boot clock; nil if it does not.
+  private(set) var changesAt: Int64?
+
+  /// Applies whether the app is in front, and whether somebody is there to see it, at an instant of the boot clock.
+  mutating func update(isShown: Bool, isThere: Bool, at now: Int64) {
+    guard isThere else {
+      (isFront, changesAt) = (false, nil)
+      return
+    }
+    guard isShown != isFront else { return changesAt = nil }
+    let end = changesAt ?? now + (isShown ? Self.begins : Self.ends)
+    guard end <= now else { return changesAt = end }
+    (isFront, changesAt) = (isShown, nil)
   }
 }
