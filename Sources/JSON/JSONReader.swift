@@ -157,3 +157,253 @@ public struct JSONReader {
     }
   }
 }
+
+extension JSONReader {
+  /// Skips `null`; returns false if the value is another.
+  @inlinable
+  public mutating func null() throws(JSONError) -> Bool {
+    skipSpace()
+    guard next == UInt8(ascii: "n") else { return false }
+    try literal("null")
+    return true
+  }
+
+  /// Reads `true` or `false`.
+  public mutating func bool() throws(JSONError) -> Bool {
+    skipSpace()
+    switch next {
+    case UInt8(ascii: "t"):
+      try literal("true")
+      return true
+    case UInt8(ascii: "f"):
+      try literal("false")
+      return false
+    default: throw error(.expected("bool"))
+    }
+  }
+
+  @usableFromInline
+  mutating func literal(_ text: StaticString) throws(JSONError) {
+    let count = text.utf8CodeUnitCount
+    guard position + count <= bytes.count, let base = bytes.baseAddress,
+      memcmp(base + position, text.utf8Start, count) == 0
+    else { throw error(.malformed) }
+    position += count
+  }
+
+  // MARK: - Numbers
+
+  /// The most bytes of a number; a longer number can only be skipped.
+  private static let mostDigits = 512
+
+  /// Reads a whole number, also if it has a fraction or an exponent, such as `2e3`.
+  public mutating func int64() throws(JSONError) -> Int64 {
+    skipSpace()
+    let start = position
+    let text = try number()
+    var index = text.lowerBound
+    let isNegative = bytes[index] == UInt8(ascii: "-")
+    if isNegative { index += 1 }
+    var value: Int64 = 0
+    while index < text.upperBound {
+      let byte = bytes[index]
+      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {
+        guard let exact = Int64(exactly: try double(text)) else { throw error(.outOfRange, at: start) }
+        return exact
+      }
+      let (shifted, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+      let digit = Int64(byte - UInt8(ascii: "0"))
+      let (sum, overflows) =
+        isNegative
+        ? shifted.subtractingReportingOverflow(digit) : shifted.addingReportingOverflow(digit)
+      guard !isTooLarge, !overflows else { throw error(.outOfRange, at: start) }
+      value = sum
+      index += 1
+    }
+    return value
+  }
+
+  /// Reads a number.
+  public mutating func double() throws(JSONError) -> Double {
+    skipSpace()
+    return try double(try number())
+  }
+
+  private func double(_ text: Range<Int>) throws(JSONError) -> Double {
+    guard text.count <= Self.mostDigits else { throw error(.outOfRange, at: text.lowerBound) }
+    let digits = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[text]), as: UTF8.self)
+    guard let value = Double(digits), value.isFinite else { throw error(.outOfRange, at: text.lowerBound) }
+    return value
+  }
+
+  /// Skips a number, and returns its range.
+  mutating func number() throws(JSONError) -> Range<Int> {
+    let start = position
+    if next == UInt8(ascii: "-") { position += 1 }
+    if next == UInt8(ascii: "0") {
+      position += 1
+    } else {
+      guard digits() else { throw error(position == start ? .expected("number") : .malformed, at: start) }
+    }
+    if next == UInt8(ascii: ".") {
+      position += 1
+      guard digits() else { throw error(.malformed) }
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      position += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
+      guard digits() else { throw error(.malformed) }
+    }
+    return start..<position
+  }
+
+  /// Skips digits; returns false if there is none.
+  private mutating func digits() -> Bool {
+    let start = position
+    while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
+    return position > start
+  }
+}
+
+extension JSONReader {
+  /// Reads a string.
+  public mutating func string() throws(JSONError) -> String {
+    skipSpace()
+    try readWord()
+    return wordText
+  }
+
+  /// Skips a string and keeps its bytes for ``keyIs(_:)``.
+  @usableFromInline
+  mutating func readWord() throws(JSONError) {
+    let start = position
+    guard next == UInt8(ascii: "\"") else { throw error(.expected("string")) }
+    var index = start + 1
+    var isASCII = true
+    var isEscaped = false
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: "\"") {
+        word = (start + 1)..<index
+        isWordEscaped = isEscaped
+        position = index + 1
+        if !isASCII { try checkUTF8(from: start) }
+        return
+      }
+      if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+        index = try skipEscape(at: index)
+        continue
+      }
+      guard byte >= 0x20 else { throw error(.malformed, at: index) }
+      if byte >= 0x80 { isASCII = false }
+      index += 1
+    }
+    throw error(.malformed, at: index)
+  }
+
+  private func checkUTF8(from start: Int) throws(JSONError) {
+    let text = UnsafeRawBufferPointer(rebasing: bytes[word])
+    do { _ = try UTF8Span(validating: Span(_unsafeBytes: text)) } catch { throw self.error(.malformed, at: start) }
+  }
+
+  /// Reads a word of an enum for ``keyIs(_:)``; returns the offset of its start.
+  @inlinable
+  public mutating func enumWord() throws(JSONError) -> Int {
+    skipSpace()
+    let start = position
+    try readWord()
+    return start
+  }
+
+  /// Whether the last key or word equals this word.
+  @inlinable
+  public func keyIs(_ name: StaticString) -> Bool {
+    if isWordEscaped { return wordText == name.description }
+    let count = name.utf8CodeUnitCount
+    guard word.count == count, let base = bytes.baseAddress else { return false }
+    return memcmp(base + word.lowerBound, name.utf8Start, count) == 0
+  }
+
+  /// The name of the current member.
+  public var keyText: String { wordText }
+
+  // MARK: - Escapes
+
+  /// The last string with its escapes resolved.
+  @usableFromInline var wordText: String {
+    let text = UnsafeRawBufferPointer(rebasing: bytes[word])
+    guard isWordEscaped else { return String(decoding: text, as: UTF8.self) }
+    var resolved: [UInt8] = []
+    resolved.reserveCapacity(text.count)
+    var index = 0
+    while index < text.count {
+      if text[index] == UInt8(ascii: "\\") {
+        let (scalar, end) = Self.escaped(in: text, at: index)
+        resolved.append(contentsOf: String(scalar).utf8)
+        index = end
+      } else {
+        resolved.append(text[index])
+        index += 1
+      }
+    }
+    return String(decoding: resolved, as: UTF8.self)
+  }
+
+  /// Checks the escape whose backslash is at an index, and returns the index after it.
+  ///
+  /// The grammar allows half a surrogate pair, but no text can hold it.
+  private func skipEscape(at index: Int) throws(JSONError) -> Int {
+    guard index + 1 < bytes.count else { throw error(.malformed, at: index) }
+    switch bytes[index + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return index + 2
+    case UInt8(ascii: "u"):
+      guard let unit = Self.codeUnit(in: bytes, at: index) else { throw error(.malformed, at: index) }
+      guard UTF16.isSurrogate(unit) else { return index + 6 }
+      guard UTF16.isLeadSurrogate(unit), let trail = Self.codeUnit(in: bytes, at: index + 6),
+        UTF16.isTrailSurrogate(trail)
+      else { throw error(.malformed, at: index) }
+      return index + 12
+    default: throw error(.malformed, at: index)
+    }
+  }
+
+  /// The character of a checked escape, and the index after it.
+  private static func escaped(in text: UnsafeRawBufferPointer, at index: Int) -> (Unicode.Scalar, Int) {
+    switch text[index + 1] {
+    case UInt8(ascii: "b"): return ("\u{8}", index + 2)
+    case UInt8(ascii: "f"): return ("\u{C}", index + 2)
+    case UInt8(ascii: "n"): return ("\n", index + 2)
+    case UInt8(ascii: "r"): return ("\r", index + 2)
+    case UInt8(ascii: "t"): return ("\t", index + 2)
+    case UInt8(ascii: "u"):
+      let unit = codeUnit(in: text, at: index) ?? 0xFFFD
+      if let scalar = Unicode.Scalar(unit) { return (scalar, index + 6) }
+      let trail = codeUnit(in: text, at: index + 6) ?? 0xDC00
+      let number = 0x10000 + (UInt32(unit & 0x3FF) << 10 | UInt32(trail & 0x3FF))
+      return (Unicode.Scalar(number) ?? "\u{FFFD}", index + 12)
+    case let byte: return (Unicode.Scalar(byte), index + 2)
+    }
+  }
+
+  /// The code unit of `\u` and four hexadecimal digits; nil if they are missing.
+  private static func codeUnit(in text: UnsafeRawBufferPointer, at index: Int) -> UInt16? {
+    guard index + 6 <= text.count, text[index] == UInt8(ascii: "\\"), text[index + 1] == UInt8(ascii: "u") else {
+      return nil
+    }
+    var unit: UInt16 = 0
+    for byte in text[(index + 2)..<(index + 6)] {
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+      default: return nil
+      }
+      unit = unit << 4 | UInt16(digit)
+    }
+    return unit
+  }
+}
