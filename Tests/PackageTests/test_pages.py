@@ -70,7 +70,7 @@ def test_the_page_of_a_program_has_its_exit_codes(program):
     [("refreshd", "RefreshDaemon"), ("refresh-push", "refresh-push"), ("refresh-session", "refresh-session")],
 )
 def test_the_help_of_a_program_has_every_exit_code_of_its_code(program, folder):
-    declared = (ROOT / "Sources/RefreshAPI/ServiceError.swift").read_text()
+    declared = (ROOT / "Sources/RefreshAPI/ServiceOptions.swift").read_text()
     numbers = dict(re.findall(r"^ +case (\w+) = (\d+)$", declared, re.MULTILINE))
     code = "".join(file.read_text() for file in (ROOT / "Sources" / folder).rglob("*.swift"))
     used = re.findall(rf"(?:ServiceError|self\.init)\(\s*\.({'|'.join(numbers)}),", code)
