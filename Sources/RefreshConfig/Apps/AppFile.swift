@@ -139,3 +139,76 @@ struct AppFile {
     return section.read("id", type)
   }
 }
+
+extension AppConfiguration {
+  /// An app whose file has mistakes: it has no command, and is held until they are corrected.
+  ///
+  /// The readable settings stay, so that the app's state is judged as before.
+  static func held(
+    _ id: AppID, _ file: ConfigurationFile, _ problems: [Problem], name: String?, owner: Owner, _ settings: Policy,
+    in load: LoadContext
+  ) -> AppConfiguration {
+    var policy = settings
+    policy.tasks = []
+    policy.owner = owner.uid
+    let more = problems.count > 1 ? " (and \(problems.count - 1) more, which refreshctl check lists)" : ""
+    policy.unusable = "\(ConfigurationError(problems).problems.first?.description ?? file.path)\(more)"
+    let settings = AppConfiguration.Settings(
+      owner: owner, policy: policy, folder: load.interner.intern(file.folder))
+    return AppConfiguration(id, file.names(of: id, given: name), Boxed(settings))
+  }
+
+  /// An app whose file is unreadable, so that only the id in its name is known.
+  static func unusable(
+    _ id: AppID, _ file: ConfigurationFile, _ problem: Problem, in load: LoadContext
+  ) -> AppConfiguration {
+    held(id, file, [problem], name: nil, owner: .unknown, load.defaults.policy, in: load)
+  }
+}
+
+extension Owner {
+  /// The owner of an app whose file names no owner: a number that no user has.
+  ///
+  /// No command of such an app can run as root by mistake, and no user may speak for it.
+  static let unknown = Owner(uid: .max - 1, gid: .max - 1, name: "unknown", home: "/")
+}
+
+extension ConfigurationFile {
+  /// The id in the file's name, by custom `ID.toml`; nil if the name has another form.
+  var idOfName: AppID? { AppID(String(name.dropLast(".toml".count))) }
+
+  /// The names for an app of this file, with or without `name` in the file.
+  func names(of id: AppID, given: String?) -> AppConfiguration.Names {
+    .init(ofApp: given, ofFile: name == "\(id).toml" ? nil : name)
+  }
+}
+
+/// An unreadable file of `apps.d` whose app is unknown, because neither its text nor its name tells the app.
+public struct UnnamedFile: Hashable, Sendable {
+  /// The settings of its app until the file can be read.
+  let policy: Policy
+  /// The directory of the file.
+  let folder: String
+  /// The name of the file.
+  let name: String
+
+  /// The path of the file.
+  public var path: String { "\(folder)/\(name)" }
+}
+
+extension Configuration {
+  /// This configuration with the missing apps held, if an unreadable file may belong to one of them.
+  ///
+  /// In that case a recently configured app was probably not removed on purpose.
+  public func keeping(_ known: some Sequence<AppID>) -> Configuration {
+    guard let file = unnamed.first else { return self }
+    let present = Set(apps.map(\.id))
+    let settings = Boxed(AppConfiguration.Settings(owner: .unknown, policy: file.policy, folder: file.folder))
+    let missing = known.filter { !present.contains($0) }.map { id in
+      AppConfiguration(id, AppConfiguration.Names(ofApp: nil, ofFile: file.name), settings)
+    }
+    var whole = self
+    whole.apps = (apps + missing).sorted { $0.id < $1.id }
+    return whole
+  }
+}

@@ -36,50 +36,6 @@ struct Node {
   }
 }
 
-extension [Node.Entry] {
-  /// Whether all keys and texts of a table are ASCII.
-  var isASCII: Bool { allSatisfy { $0.key.isASCII && $0.node.isASCII } }
-}
-
-extension Node {
-  fileprivate var isASCII: Bool {
-    switch value {
-    case .string(let text): text.isASCII
-    case .array(let nodes): nodes.allSatisfy(\.isASCII)
-    case .table(let entries): entries.isASCII
-    case .integer, .boolean, .float, .time: true
-    }
-  }
-}
-
-extension String {
-  fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
-}
-
-/// The reason why a text is not TOML.
-struct SyntaxError: Error {
-  let line: Int?
-  let column: Int?
-  let description: String
-  let remedy: String
-
-  /// Makes an error from toml++'s words; plainer words replace them for the most frequent mistakes.
-  init(_ words: String, line: Int?, column: Int?, isAtEndOfLine: Bool) {
-    (self.line, self.column) = (line, column)
-    let manual = "see toml.io for how TOML is written"
-    if isAtEndOfLine, words.hasSuffix("explicitly prohibited") {
-      (description, remedy) = ("a text has no closing quote on its line", "add the quote")
-    } else if ["value", "boolean", "floating-point", "decimal integer: expected"].contains(where: {
-      words.hasPrefix("Error while parsing \($0)")
-    }) {
-      description = words
-      remedy = #"write text in quotes, as in "any" or "5min", and true or false without; \#(manual)"#
-    } else {
-      (description, remedy) = (words, manual)
-    }
-  }
-}
-
 extension Node {
   /// Reads a whole document.
   static func entries(ofDocument bytes: UnsafeBufferPointer<CChar>) throws(SyntaxError) -> [Entry] {
@@ -103,16 +59,6 @@ extension Node {
     var next = 0
     guard case .table(let entries) = visited.node(at: &next).value else { return [] }
     return entries
-  }
-}
-
-extension UnsafeBufferPointer<CChar> {
-  /// Whether a line ends at a column, which counts characters from 1.
-  fileprivate func isEnd(ofLine line: Int, column: Int) -> Bool {
-    let lines = split(separator: CChar(bitPattern: UInt8(ascii: "\n")), omittingEmptySubsequences: false)
-    guard lines.indices.contains(line - 1) else { return false }
-    let text = String(decoding: lines[line - 1].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return column > (text.last == "\r" ? text.unicodeScalars.count - 1 : text.unicodeScalars.count)
   }
 }
 
@@ -159,5 +105,101 @@ private final class VisitedItems {
     default:
       return Node(line: item.line, value: item.value)
     }
+  }
+}
+
+extension [Node.Entry] {
+  /// Whether all keys and texts of a table are ASCII.
+  var isASCII: Bool { allSatisfy { $0.key.isASCII && $0.node.isASCII } }
+}
+
+extension Node {
+  fileprivate var isASCII: Bool {
+    switch value {
+    case .string(let text): text.isASCII
+    case .array(let nodes): nodes.allSatisfy(\.isASCII)
+    case .table(let entries): entries.isASCII
+    case .integer, .boolean, .float, .time: true
+    }
+  }
+}
+
+extension String {
+  fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+}
+
+/// A value of TOML as JSON, for settings that another program reads.
+extension Node {
+  /// The JSON text; throws for a date or time and for a number that is not finite, which JSON does not have.
+  func json() throws(Unreadable) -> String {
+    switch value {
+    case .string(let text): return Self.json(text)
+    case .integer(let number): return "\(number)"
+    case .boolean(let flag): return "\(flag)"
+    case .float(let number):
+      guard number.isFinite else { throw Self.noJSON("a number that is not finite") }
+      return "\(number)"
+    case .time: throw Self.noJSON("a date or time")
+    case .array(let elements):
+      var texts: [String] = []
+      for element in elements { texts.append(try element.json()) }
+      return "[\(texts.joined(separator: ","))]"
+    case .table(let entries):
+      var texts: [String] = []
+      for entry in entries { texts.append("\(Self.json(entry.key)):\(try entry.node.json())") }
+      return "{\(texts.joined(separator: ","))}"
+    }
+  }
+
+  private static func noJSON(_ what: String) -> Unreadable {
+    Unreadable("cannot write \(what) in JSON", remedy: "write it as a string, in quotes")
+  }
+
+  private static func json(_ text: String) -> String {
+    var json = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": json += "\\\(scalar)"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: json.unicodeScalars.append(scalar)
+      }
+    }
+    return json + "\""
+  }
+}
+
+/// The reason why a text is not TOML.
+struct SyntaxError: Error {
+  let line: Int?
+  let column: Int?
+  let description: String
+  let remedy: String
+
+  /// Makes an error from toml++'s words; plainer words replace them for the most frequent mistakes.
+  init(_ words: String, line: Int?, column: Int?, isAtEndOfLine: Bool) {
+    (self.line, self.column) = (line, column)
+    let manual = "see toml.io for how TOML is written"
+    if isAtEndOfLine, words.hasSuffix("explicitly prohibited") {
+      (description, remedy) = ("a text has no closing quote on its line", "add the quote")
+    } else if ["value", "boolean", "floating-point", "decimal integer: expected"].contains(where: {
+      words.hasPrefix("Error while parsing \($0)")
+    }) {
+      description = words
+      remedy = #"write text in quotes, as in "any" or "5min", and true or false without; \#(manual)"#
+    } else {
+      (description, remedy) = (words, manual)
+    }
+  }
+}
+
+extension UnsafeBufferPointer<CChar> {
+  /// Whether a line ends at a column, which counts characters from 1.
+  fileprivate func isEnd(ofLine line: Int, column: Int) -> Bool {
+    let lines = split(separator: CChar(bitPattern: UInt8(ascii: "\n")), omittingEmptySubsequences: false)
+    guard lines.indices.contains(line - 1) else { return false }
+    let text = String(decoding: lines[line - 1].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return column > (text.last == "\r" ? text.unicodeScalars.count - 1 : text.unicodeScalars.count)
   }
 }

@@ -1,4 +1,46 @@
-import Glibc
+@preconcurrency import Glibc
+
+extension Configuration {
+  /// Every mistake of all files on disk, in this configuration and in the bridge's `push.toml`; then the warnings.
+  public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
+    var problems: [Problem] = []
+    var secrets = SecretWarnings()
+    var warnings: [Problem] = []
+    do throws(ConfigurationError) {
+      let configuration = try load(from: sources, as: reader)
+      secrets.look(at: configuration)
+      warnings = UnitFiles().warnings(of: configuration) + WatchedPaths.warnings(of: configuration)
+    } catch {
+      problems += error.problems
+    }
+    let home = UserDatabase(readsGroups: false).user(numbered: reader.uid).home
+    do throws(ConfigurationError) {
+      let push = try PushConfiguration.load(from: sources, home: home)
+      if let file = sources.file(named: "push.toml") { secrets.look(at: push, in: file.path) }
+    } catch {
+      problems += error.problems
+    }
+    return problems + secrets.warnings + warnings + MisplacedFiles.warnings(in: sources)
+  }
+}
+
+extension Configuration {
+  /// The mistakes and warnings that a file of `apps.d` would add to a configuration; writes nothing.
+  ///
+  /// The file is read with the limits and defaults in force and beside the other apps, whose ids it must not have.
+  ///
+  /// `name` ends in `.toml`. The file takes the place of an existing file of this name.
+  public static func problems(
+    addedBy text: String, named name: String, to sources: ConfigurationSources, as reader: Reader
+  ) -> [Problem] {
+    guard let folder = sources.appsFolder else { return [] }
+    let file = ConfigurationFile(folder: folder, name: name, draft: text)
+    var drafted = sources
+    drafted.draft = file
+    let before = Set(problems(in: sources, as: reader).filter { $0.file != file.path })
+    return problems(in: drafted, as: reader).filter { !before.contains($0) }
+  }
+}
 
 /// Warns of secrets that others may read: on the network, or in a file.
 ///
@@ -124,4 +166,50 @@ struct SecretWarnings {
 extension HTTPURL {
   /// Whether the scheme has no encryption.
   var isPlain: Bool { text.prefix(5).lowercased() == "http:" }
+}
+
+/// Warns of files that nothing reads, although their names look like configuration.
+enum MisplacedFiles {
+  /// The warnings about the files of all directories.
+  ///
+  /// They are no mistakes, because another program may keep its own files there.
+  static func warnings(in sources: ConfigurationSources) -> [Problem] {
+    sources.directories.flatMap { directory in
+      let apps = "\(directory)/apps.d"
+      return warnings(in: directory) { name in
+        let lower = name.lowercased()
+        if ConfigurationSources.mainNames.contains(lower) {
+          return name == lower ? nil : misspelt(lower, in: directory)
+        }
+        return Unreadable(
+          "the file is not read: apps have theirs in apps.d", remedy: "move it to \(apps), or remove it")
+      }
+        + warnings(in: apps) { name in
+          name.hasSuffix(".toml") ? nil : misspelt("\(name.dropLast(".toml".count)).toml", in: apps)
+        }
+    }
+  }
+
+  /// The warning about a file that should have the name `name`.
+  private static func misspelt(_ name: String, in folder: String) -> Unreadable {
+    var status = stat()
+    let isTaken = lstat("\(folder)/\(name)", &status) == 0
+    return Unreadable(
+      "the file is not read: its name has letters in upper case",
+      remedy: isTaken ? "remove it; there is a \(name)" : "rename it to \(name), or remove it")
+  }
+
+  private static func warnings(in folder: String, _ judge: (String) -> Unreadable?) -> [Problem] {
+    (ConfigurationSources.names(in: folder) ?? [])
+      .filter { $0.lowercased().hasSuffix(".toml") && !isFolder("\(folder)/\($0)") }.sorted().compactMap { name in
+        judge(name).map {
+          Problem(file: "\(folder)/\(name)", message: $0.message, remedy: $0.remedy, isWarning: true)
+        }
+      }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
 }

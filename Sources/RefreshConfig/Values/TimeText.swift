@@ -128,3 +128,64 @@ extension Substring {
 extension Character {
   fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
+
+/// Intervals as text, in files and on the command line: a duration, `never` or `minimum`.
+extension Interval {
+  /// Reads a duration (see ``Swift/Duration/init(systemd:)``), `never` or `minimum`.
+  public init(_ text: String) throws(Unreadable) {
+    if let interval = Interval(word: text) {
+      self = interval
+      return
+    }
+    do {
+      self = .every(try Duration(systemd: text))
+    } catch {
+      throw Unreadable(error.message, remedy: error.remedy + #", or "minimum", or "never""#)
+    }
+  }
+
+  /// Reads an interval that must not be shorter than `floor`, the floor of its phase in ``RefreshEngine/Limits``.
+  public init(_ text: String, floor: Duration) throws(Unreadable) {
+    try self.init(text)
+    if case .every(let duration) = self, duration < floor {
+      throw Unreadable(
+        "cannot refresh every \(duration.inSystemdForm): the floor is \(floor.inSystemdForm)",
+        remedy: #"write "minimum" for as often as the system allows"#)
+    }
+  }
+
+  /// The interval in the form that ``init(_:)`` reads.
+  public var text: String { text(\.inSystemdForm) }
+}
+
+/// Quiet hours as text: two times of the day with a hyphen between them.
+extension QuietHours {
+  /// Reads quiet hours such as `22:00-06:00`, local time, 00:00 to 23:59.
+  ///
+  /// The hours may span midnight.
+  public init(_ text: String) throws(Unreadable) {
+    let times = text.split(separator: "-", omittingEmptySubsequences: false).map(Self.minuteOfDay)
+    guard times.count == 2, let from = times[0], let to = times[1] else {
+      throw Self.unreadable("cannot read \(quoted(text)) as quiet hours")
+    }
+    guard from != to else {
+      throw Self.unreadable("cannot tell the quiet hours of \(quoted(text)): they begin and end at the same time")
+    }
+    self.init(from: from, to: to)
+  }
+
+  /// Reads `HH:MM`; nil for anything else.
+  static func minuteOfDay(_ text: Substring) -> Int? {
+    let digits = text.utf8.map { Int($0) - Int(UInt8(ascii: "0")) }
+    guard digits.count == 5, Array(text.utf8)[2] == UInt8(ascii: ":"),
+      [0, 1, 3, 4].allSatisfy({ (0...9).contains(digits[$0]) })
+    else { return nil }
+    let (hour, minute) = (digits[0] * 10 + digits[1], digits[3] * 10 + digits[4])
+    return hour < 24 && minute < 60 ? hour * 60 + minute : nil
+  }
+
+  private static func unreadable(_ message: String) -> Unreadable {
+    Unreadable(
+      message, remedy: #"write two times from 00:00 to 23:59, as in "22:00-06:00", or "never""#)
+  }
+}
