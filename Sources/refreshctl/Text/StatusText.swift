@@ -1,4 +1,56 @@
+import Glibc
 import RefreshAPI
+
+extension Screen {
+  /// The state of the daemon and the next steps: the answer to `refreshctl` without a subcommand.
+  func overview(_ daemon: Wire.DaemonStatus) -> [String] {
+    let others = daemon.hasAppsOfOthers == true
+    if daemon.apps == 0 {
+      let whose = daemon.isUserDaemon ? "Your own daemon" : "The system's daemon"
+      return wrapped(
+        "\(whose), refreshd \(printable(daemon.version)), runs. "
+          + (others ? "You have no app in it; others have." : "It has no app yet."))
+        + steps(Self.first(for: daemon, by: geteuid()))
+    }
+    let next = daemon.next.flatMap { next in
+      next.startMicroseconds.map { "Next: \(printable(next.app)), \(relative($0))." }
+    }
+    let apps =
+      "\(count(daemon.apps, "app")), \(daemon.refreshing == 0 ? "none" : "\(daemon.refreshing)") being refreshed."
+    return wrapped(sentence(daemon)) + wrapped([apps, next].compactMap(\.self).joined(separator: " "))
+      + steps(Self.daily)
+  }
+
+  /// The next steps if no daemon answers.
+  func overview(without socket: SocketPath) -> [String] {
+    wrapped("refreshd keeps the data of apps fresh. No daemon answers on \(printable(socket.path)); \(socket.remedy).")
+      + steps(Self.first())
+  }
+
+  /// The first steps of a user; without root, `refreshctl new` writes for the user's own daemon.
+  static func first(
+    for daemon: Wire.DaemonStatus? = nil, by uid: UInt32 = 0
+  ) -> [(command: String, about: String)] {
+    let sudo = uid != 0 && daemon?.isUserDaemon == false ? "sudo " : ""
+    return [
+      ("\(sudo)refreshctl new", "write the file of an app; it asks for what it needs"),
+      ("man refreshd-app", "every key of such a file"),
+      ("refreshctl --help", "all subcommands"),
+    ]
+  }
+  private static let daily = [
+    ("refreshctl list", "every app; `top` shows them live"),
+    ("refreshctl why APP", "why it was refreshed, or was not, and when it will be"),
+    ("refreshctl --help", "all subcommands; `new` writes the file of another app"),
+  ]
+
+  private func steps(_ steps: [(command: String, about: String)]) -> [String] {
+    steps.map { step in
+      let gap = String(repeating: " ", count: max(1, 20 - step.command.count))
+      return "  \(paint(step.command, .title))\(gap)\(step.about)"
+    }
+  }
+}
 
 extension Screen {
   /// The state of the daemon: a summary sentence, then the facts.
@@ -203,5 +255,46 @@ extension Wire.Problem {
   func line() -> String {
     let location = [file, line.map(String.init), column.map(String.init)].compactMap(\.self).joined(separator: ":")
     return printable([location, key, "\(message); \(remedy)"].compactMap(\.self).joined(separator: ": "))
+  }
+}
+
+extension Screen {
+  /// The push bridge and its sources, a line each.
+  func text(_ push: Wire.PushState) -> [String] {
+    let since = "bridge since \(clock(push.sinceMicroseconds))"
+    let network = push.mayConnect ? "" : "; it waits for a network that it may use"
+    guard !push.sources.isEmpty else { return ["\(since), without a source; add one to push.toml"] }
+    return [since + network] + push.sources.flatMap { lines($0, push) }
+  }
+
+  /// A sentence about the sources that cannot connect, or not bring all of their messages; nil if there are none.
+  func sentence(_ push: Wire.PushState) -> String? {
+    let troubled = push.sources.filter { $0.problem != nil }
+    guard push.mayConnect, !troubled.isEmpty else { return nil }
+    func sentence(_ sources: [Wire.Source], _ end: String) -> String? {
+      let names = sources.map { printable($0.name) }.joined(separator: ", ")
+      return sources.isEmpty ? nil : "\(count(sources.count, "push source is", "push sources are")) \(end): \(names)."
+    }
+    return [
+      sentence(troubled.filter { !$0.isConnected }, "not connected"),
+      sentence(troubled.filter(\.isConnected), "connected for some apps only"),
+    ].compactMap(\.self).joined(separator: " ")
+  }
+
+  /// The state of a source, wrapped to the column of the facts.
+  private func lines(_ source: Wire.Source, _ push: Wire.PushState) -> [String] {
+    let isTrouble = push.mayConnect && source.problem != nil
+    return wrapped(words(source), within: max(20, readableWidth - 18)).map { paint($0, isTrouble ? .bad : .plain) }
+  }
+
+  private func words(_ source: Wire.Source) -> String {
+    let name = "\(printable(source.name)) (\(source.kind.rawValue))"
+    let refused = source.refused == 0 ? "" : ", \(source.refused) refused"
+    let messages = "\(count(source.received, "message"))\(refused)"
+    let since = clock(source.sinceMicroseconds)
+    let problem = source.problem.map { ": \(printable($0))" } ?? ""
+    if source.isConnected { return "\(name): connected since \(since), \(messages)\(problem)" }
+    let retry = source.retryMicroseconds.map { "; next attempt \(relativeAndClock($0))" } ?? ""
+    return "\(name): not connected since \(since), \(messages)\(problem)\(retry)"
   }
 }

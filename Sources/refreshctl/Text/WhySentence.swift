@@ -235,3 +235,83 @@ extension Wire.Explanation {
     nextTrigger == .interval && moment != nil && window?.earliestMicroseconds == moment
   }
 }
+
+extension Screen {
+  /// The holds that keep a refresh from starting, each with what it has and needs.
+  ///
+  /// `why` has the terms of the app's constraints; nil if they are unknown. `mayForce` says whether to offer
+  /// `--anyway`.
+  func text(_ holds: [Wire.Hold], of app: String, _ why: Wire.Explanation?, mayForce: Bool) -> [String] {
+    var facts = Facts()
+    for hold in holds {
+      facts.add(printable(hold.name), words(hold, why?.terms.first { $0.constraint == hold.name }))
+    }
+    let constraints = Set(why?.terms.map(\.constraint) ?? [])
+    let isForceable = mayForce && !holds.isEmpty && holds.allSatisfy { constraints.contains($0.name) }
+    let force = isForceable ? "; `refreshctl run \(app) --anyway` refreshes it now" : ""
+    return ["\(printable(app)) is held:"] + facts.lines(on: self)
+      + wrapped("It is refreshed when nothing holds it, also after Ctrl-C\(force).")
+  }
+
+  private func words(_ hold: Wire.Hold, _ term: Wire.Term?) -> String {
+    let until = hold.untilMicroseconds.map { "until \(clockAndRelative($0))" }
+    guard let term else { return [until, printable(hold.remedy)].compactMap(\.self).joined(separator: "; ") }
+    let source = term.source.isEmpty ? "" : " (\(printable(term.source)))"
+    let has =
+      term.question.map { answer($0, term) } ?? term.has.map { "has \(printable($0))\(source)" }
+      ?? "nobody knows what there is"
+    let relaxed = term.relaxedMicroseconds.map { "no longer needed from \(clockAndRelative($0))" }
+    return (["needs \(printable(term.waitsFor ?? term.needs))", has] + [relaxed].compactMap(\.self))
+      .joined(separator: "; ")
+  }
+}
+
+extension Screen {
+  /// Whether the unit of a guard may run, and the holds that keep it, in a sentence or two.
+  func sentence(_ why: Wire.Explanation, guarding guarded: Wire.Guarded) -> String {
+    let unit = printable(guarded.unit)
+    let state = "\(named(why.name, why.id)) guards \(unit)."
+    let trouble = guarded.trouble.map { " \(sentenceCase(printable($0)))." } ?? ""
+    guard why.verdict == .held else { return "\(state) Nothing keeps it from running.\(trouble)" }
+    let verb = guarded.means == "freeze" ? "frozen" : "stopped"
+    return "\(state) \(kept(why, guarded, verb))\(trouble)"
+  }
+
+  private func kept(_ why: Wire.Explanation, _ guarded: Wire.Guarded, _ verb: String) -> String {
+    let names = why.holds.map(\.name)
+    if let lasting = lasting(names, why, verb) { return lasting }
+    let report = guarded.state.flatMap { $0 == "not running" ? nil : " (\(printable($0)))" } ?? ""
+    let state = guarded.isKept ? "It is \(verb)" : "It may not run\(report)"
+    let end = why.holds.compactMap(\.untilMicroseconds).max()
+    if names == ["unsteady"], let end {
+      return "\(state) until \(clock(end)): what held it has ended, and must stay away until then."
+    }
+    return "\(state), because it waits\(waits(for: Wire.Next(holds: why.holds), why))."
+  }
+
+  private func lasting(_ names: [String], _ why: Wire.Explanation, _ verb: String) -> String? {
+    if names.contains("misconfigured") || names.contains("logged-out") { return held(why) }
+    if names.contains("disabled") {
+      return "The app is disabled: its unit is kept \(verb) until `refreshctl enable \(why.id)`."
+    }
+    if names.contains("stopping") { return "The daemon is stopping." }
+    return nil
+  }
+
+  private func sentenceCase(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+
+  /// The unit of a guard and its state, for the table of facts.
+  func text(_ guarded: Wire.Guarded) -> String {
+    if let state = guarded.state { return "\(printable(guarded.unit)): \(printable(state))" }
+    return
+      "\(printable(guarded.unit)), \(guarded.means == "freeze" ? "frozen" : "stopped") while anything holds the app"
+  }
+
+  /// A guard in the status: its unit, and the holds that keep it.
+  func text(_ guards: Wire.Guard) -> String {
+    let holds = guards.holds.map(printable).joined(separator: ", ")
+    let state = guards.holds.isEmpty ? "may run" : "\(printable(guards.guarded.state ?? "may not run")) (\(holds))"
+    let trouble = guards.guarded.trouble.map { "; \(printable($0))" } ?? ""
+    return "\(printable(guards.guarded.unit)): \(state)\(trouble)"
+  }
+}

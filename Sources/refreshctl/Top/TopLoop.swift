@@ -1,5 +1,49 @@
+import ArgumentParser
+import CLinux
 @preconcurrency import Glibc
 import RefreshAPI
+
+struct TopCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "top", abstract: "Show the apps on a live screen, and switch them by keys.",
+    discussion: """
+      Keys: the arrows select an app, w explains its next refresh, r refreshes it now, d disables and enables it, f \
+      marks it as in the foreground or the background, p pauses all apps for the rest of the day or resumes. \
+      Other keys: / filters, ? shows all keys, q quits. The same key undoes what it did. The screen follows the \
+      daemon, also after a restart of it.
+
+      With --plain nothing moves, for screen readers: it prints the list once for each connection to the daemon, then \
+      one line for each event, until Ctrl-C. So it does also without a terminal for input and output, and with \
+      TERM=dumb. Other commands act there, such as `refreshctl run`.
+      """)
+
+  @Flag(help: "Print the list, then one line for each event; no screen and no keys.")
+  var plain = false
+
+  @OptionGroup var daemon: SocketOptions
+
+  func run() throws {
+    guard !plain, LiveTerminal.isThere else { return try printEvents() }
+    var loop = try TopLoop(daemon)
+    guard case .signal(let number) = try loop.run() else { return }
+    // The end by the same signal tells the shell of a script about it.
+    TopSignals.obey(number)
+  }
+
+  private func printEvents() throws(Failure) {
+    try daemon.follow(ManagerInterface.Watch.self, .init()) { reply throws(Failure) in
+      let screen = Screen(of: STDOUT_FILENO)
+      // Request the list after the events have begun, so that no change is missed between them.
+      let isFirst = reply.event.kind == .watching
+      let lines =
+        isFirst
+        ? screen.text(try DaemonClient(socket: daemon.socket).call(ManagerInterface.List.self, .init()))
+        : [screen.line(reply.event)].compactMap(\.self)
+      for line in lines { print(screen.encoded(line)) }
+      fflush(stdout)
+    }
+  }
+}
 
 /// Runs the live screen: waits for keys, signals, replies and time together.
 struct TopLoop {
@@ -280,5 +324,49 @@ struct TopLoop {
       $0.link = .lost
       if wasActing { $0.say("cannot tell whether the last key had an effect; look when the daemon answers", .bad) }
     }
+  }
+}
+
+/// The signals that the live screen handles in its loop, so that none interrupts a half-drawn frame.
+struct TopSignals {
+  static let ends: Set<Int32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+  /// The descriptors that are readable after a signal (signalfd(2)).
+  private let descriptors: [Int32: Int32]
+
+  init() throws(Failure) {
+    var descriptors: [Int32: Int32] = [:]
+    for signal in Self.ends.union([SIGTSTP, SIGCONT, SIGWINCH]) {
+      let descriptor = linux_signal_descriptor(signal)
+      guard descriptor >= 0 else {
+        throw Failure(
+          status: .failed,
+          text: "cannot wait for signals: \(errorText(errno)); raise the limit of open files (`ulimit -n`)")
+      }
+      descriptors[descriptor] = signal
+    }
+    self.descriptors = descriptors
+  }
+
+  var all: [Int32] { Array(descriptors.keys) }
+
+  /// Takes the signal of a readable descriptor; nil for any other descriptor.
+  func taken(from descriptor: Int32) -> Int32? {
+    guard let signal = descriptors[descriptor] else { return nil }
+    var information = signalfd_siginfo()
+    let size = MemoryLayout<signalfd_siginfo>.size
+    return read(descriptor, &information, size) == size ? signal : nil
+  }
+
+  /// Applies the default effect of a signal: ends this program, or stops it until SIGCONT.
+  static func obey(_ number: Int32) {
+    var (set, before) = (sigset_t(), sigset_t())
+    sigemptyset(&set)
+    sigaddset(&set, number)
+    // nohup(1), or a shell that starts the program in the background, may have set signals to be ignored.
+    if ends.contains(number) { signal(number, SIG_DFL) }
+    raise(number)
+    sigprocmask(SIG_UNBLOCK, &set, &before)
+    sigprocmask(SIG_SETMASK, &before, nil)
   }
 }

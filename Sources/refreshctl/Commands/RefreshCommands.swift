@@ -1,6 +1,7 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import RefreshAPI
+import RefreshEngine
 
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -151,6 +152,111 @@ extension ExitStatus {
     case .newData: self = .done
     case .noData: self = .noData
     case .failed: self = .failed
+    }
+  }
+}
+
+struct ExpireCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "expire", abstract: "End a running refresh as its deadline would.",
+    discussion: """
+      The app is warned now, asked to end 5 s later (SIGTERM), and killed after its grace. The refresh counts as one that ran \
+      into its deadline, and is retried as such. A second `expire` asks it to end at once. To try how an app expires, start \
+      it with `refreshctl run --no-wait APP`, which prints the id.
+      """)
+
+  @Argument(help: "The id of the refresh, such as 12-345, or the id of its app.", completion: .apps)
+  var id: String
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func run() throws {
+    guard Self.isRefresh(id) else {
+      return try connection.naming(id) { app throws(Failure) in try expire(refresh: running(of: app)) }
+    }
+    try expire(refresh: id)
+  }
+
+  /// The id of the running refresh of an app.
+  private func running(of app: String) throws(Failure) -> String {
+    let shown = try DaemonClient(connection).call(ManagerInterface.Show.self, .init(app: app)).app
+    if let guarded = shown.guarded { throw .isGuard(app, of: guarded.unit) }
+    guard let running = shown.running else {
+      throw Failure(
+        status: .notFound,
+        text: "cannot let \(app) expire: it is not being refreshed; start it with `refreshctl run \(app)`")
+    }
+    return running.id
+  }
+
+  private func expire(refresh: String) throws(Failure) {
+    try connection.ask(ManagerInterface.Expire.self, .init(refresh: refresh)) { screen, reply in
+      [
+        "Refresh \(printable(refresh)) of \(printable(reply.app)) is asked to end \(screen.relativeAndClock(reply.deadlineMicroseconds))."
+      ]
+    }
+  }
+
+  /// Whether a text is the id of a refresh: two numbers.
+  private static func isRefresh(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { UInt64($0) != nil }
+  }
+}
+
+struct CompleteCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "complete", abstract: "Report the outcome of a task; the task itself runs this.",
+    discussion: "refreshd sets $REFRESH_TOKEN and $REFRESH_SOCKET for every task; they name the task and the daemon.")
+
+  @Argument(help: "The outcome of the task.")
+  var outcome: EnumArgument<Wire.Outcome>
+
+  @Option(help: "A line for the history.")
+  var message: String?
+
+  @Option(
+    help: ArgumentHelp("With failed: the least time until the retry.", valueName: "span"), transform: readDuration)
+  var retryAfter: Duration?
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func validate() throws {
+    if retryAfter != nil, outcome.value != .failed {
+      throw ValidationError("cannot retry a task that succeeded; leave out --retry-after, or complete with failed")
+    }
+  }
+
+  func run() throws {
+    guard let token = environmentVariable("REFRESH_TOKEN") else {
+      throw Failure(
+        status: .notFound,
+        text: "cannot tell which task to complete: REFRESH_TOKEN is not set; run this from a task of an app")
+    }
+    let retryAfter = retryAfter?.inMicroseconds
+    try connection.ask(
+      AppInterface.Complete.self,
+      .init(token: token, outcome: outcome.value, message: message, retryAfterMicroseconds: retryAfter)
+    ) { _, _ in [] }
+  }
+}
+
+struct SyncedCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "synced", abstract: "Report a sync that an app has made by itself.",
+    discussion: """
+      It counts as a refresh: the data is fresh, the next refresh comes an interval later, and refreshd learns from it \
+      how often there is new data. It does not count as an opening. A task of a refresh runs `complete` instead.
+      """)
+
+  @OptionGroup var arguments: AppArguments
+
+  @Flag(help: "There was something new.")
+  var newData = false
+
+  func run() throws {
+    try arguments.ask(AppInterface.Synced.self, { .init(app: $0, newData: newData) }) { _, _, app in
+      ["\(app) has been synced: \(newData ? "new data" : "no data")."]
     }
   }
 }

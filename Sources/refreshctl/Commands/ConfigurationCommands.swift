@@ -29,3 +29,30 @@ struct CheckCommand: ParsableCommand {
     if reply.problems.contains(where: { $0.isWarning != true }) { throw ExitCode(ExitStatus.failed.rawValue) }
   }
 }
+
+struct ReloadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reload", abstract: "Apply the configuration on disk; a new mistake rejects all of it.")
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func run() throws {
+    try connection.ask(ManagerInterface.Reload.self, .init()) { _, reply in
+      ["The configuration on disk is in force."]
+        + (reply.held ?? []).map { "An app stays held: \($0.line())" }
+    }
+  }
+}
+
+struct ForgetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget", abstract: "Forget everything about an app that no file names any more.",
+    discussion: "The daemon does so by itself 90 days after the app's file is gone.")
+
+  @Argument(help: "The whole id of the app.") var app: String
+  @OptionGroup var connection: ConnectionOptions
+
+  func run() throws {
+    try connection.ask(ManagerInterface.Erase.self, .init(app: app)) { _, _ in ["\(printable(app)) is forgotten."] }
+  }
+}
