@@ -1,6 +1,7 @@
-import RefreshConfig
 import RefreshEngine
 import Testing
+
+@testable import RefreshConfig
 
 /// The administrator's bounds on background transfers.
 @Suite("Bounds of transfers") struct TransferSettingsTests {
@@ -59,6 +60,45 @@ import Testing
         "refreshd.toml:6: transfers.give_up: cannot take 0: it is out of bounds; write 1s to 10y",
         "refreshd.toml:7: transfers.patience: cannot use a key that is not known here; "
           + "the keys here are bandwidth, give_up, max_concurrent, max_per_host, stall_timeout",
+      ])
+  }
+}
+
+/// `launcher` in `refreshd.toml`.
+@Suite struct LauncherTests {
+  @Test func theLauncherIsChosenByWhatThereIsUnlessItIsNamed() throws {
+    let scratch = { (text: String) in
+      let scratch = try Scratch()
+      try scratch.write("refreshd.toml", text)
+      return scratch
+    }
+    #expect(try scratch("").load().launcher == .auto)
+    for choice in LauncherChoice.allCases {
+      #expect(try scratch("launcher = \"\(choice.rawValue)\"").load().launcher == choice)
+    }
+    #expect(
+      try scratch(#"launcher = "docker""#).problems() == [
+        #"refreshd.toml:1: launcher: cannot take "docker"; write "auto", "systemd" or "spawn""#
+      ])
+  }
+}
+
+/// The source of logins and logouts (`sessions`).
+@Suite("Sessions") struct SessionsTests {
+  private func scratch(_ text: String) throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", text)
+    return scratch
+  }
+
+  @Test("have no effect unless refreshd.toml enables them")
+  func words() throws {
+    #expect(try scratch("").load().sessions == .none)
+    #expect(try scratch(#"sessions = "none""#).load().sessions == .none)
+    #expect(try scratch(#"sessions = "logind""#).load().sessions == .logind)
+    #expect(
+      try scratch(#"sessions = "elogind""#).problems() == [
+        #"refreshd.toml:1: sessions: cannot take "elogind"; write "none" or "logind""#
       ])
   }
 }
