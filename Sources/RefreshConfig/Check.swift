@@ -1,7 +1,7 @@
 @preconcurrency import Glibc
 
 extension Configuration {
-  /// Every mistake of all files on disk, in this configuration and in the bridge's `push.toml`; then the warnings.
+  /// Returns every mistake in the files on disk, those of the bridge's `push.toml` too, and then the warnings.
   public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
     var problems: [Problem] = []
     var secrets = SecretWarnings()
@@ -25,9 +25,10 @@ extension Configuration {
 }
 
 extension Configuration {
-  /// The mistakes and warnings that a file of `apps.d` would add to a configuration; writes nothing.
+  /// Returns the mistakes and warnings that a new file of `apps.d` would cause; writes nothing.
   ///
-  /// The file is read with the limits and defaults in force and beside the other apps, whose ids it must not have.
+  /// The file is read with the limits and defaults in force, and together with the other apps, whose ids it must not
+  /// repeat.
   ///
   /// `name` ends in `.toml`. The file takes the place of an existing file of this name.
   public static func problems(
@@ -44,13 +45,13 @@ extension Configuration {
 
 /// Warns of secrets that others may read: on the network, or in a file.
 ///
-/// They are no mistakes, because a network may be trusted.
+/// These are warnings, because a network may be trusted.
 struct SecretWarnings {
   private(set) var warnings: [Problem] = []
 
   /// Checks the built-in tasks of the apps.
   mutating func look(at configuration: Configuration) {
-    // Many apps may share the ping of `[defaults]`, which is one mistake.
+    // Many apps may share the ping of `[defaults]`, and one warning is enough.
     var filesOfPings: Set<String> = []
     for app in configuration.apps {
       let file = app.ends.pingFile ?? app.file
@@ -164,15 +165,15 @@ struct SecretWarnings {
 }
 
 extension HTTPURL {
-  /// Whether the scheme has no encryption.
+  /// Whether the scheme is `http`, so that nothing is encrypted.
   var isPlain: Bool { text.prefix(5).lowercased() == "http:" }
 }
 
 /// Warns of files that nothing reads, although their names look like configuration.
-enum MisplacedFiles {
+private enum MisplacedFiles {
   /// The warnings about the files of all directories.
   ///
-  /// They are no mistakes, because another program may keep its own files there.
+  /// These are warnings, because another program may keep its own files there.
   static func warnings(in sources: ConfigurationSources) -> [Problem] {
     sources.directories.flatMap { directory in
       let apps = "\(directory)/apps.d"
@@ -190,7 +191,7 @@ enum MisplacedFiles {
     }
   }
 
-  /// The warning about a file that should have the name `name`.
+  /// Makes the warning about a file that should be called `name`.
   private static func misspelt(_ name: String, in folder: String) -> Unreadable {
     var status = stat()
     let isTaken = lstat("\(folder)/\(name)", &status) == 0

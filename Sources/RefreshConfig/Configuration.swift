@@ -3,7 +3,7 @@ import RefreshEngine
 /// A checked configuration: the limits for all apps, and the apps.
 ///
 /// The daemon keeps it in memory while it is in force. Equal texts, lists and owners are stored once, and settings that
-/// an app leaves out take no room.
+/// an app leaves out use no memory.
 public struct Configuration: Hashable, Sendable {
   /// The limits of `refreshd.toml`.
   public var limits: Limits
@@ -13,9 +13,9 @@ public struct Configuration: Hashable, Sendable {
   public var sessions: SessionSource
   /// The launcher of tasks.
   public var launcher: LauncherChoice
-  /// The settings of `[transfers]` outside the limits.
+  /// The settings of `[transfers]` that are not among the limits.
   public var transfers: TransferSettings
-  /// The mistakes in the files of held apps; none in a configuration that was read without mistakes.
+  /// The mistakes in the files of held apps; empty if no file has a mistake.
   public var held: [Problem]
   /// The unreadable files whose apps are unknown; ``held`` has their mistakes.
   public var unnamed: [UnnamedFile] = []
@@ -62,7 +62,7 @@ public struct AppConfiguration: Hashable, Sendable {
     var policy: Policy
     /// The command that runs when the data is stale, in an array that apps may share; empty for none.
     var staleCommands: [Command] = []
-    /// The command that runs when a due refresh is held too long, in such an array.
+    /// The command that runs when a due refresh is held too long, likewise.
     var heldCommands: [Command] = []
     /// The command that must succeed before a refresh starts, likewise.
     var whenCommands: [Command] = []
@@ -99,7 +99,7 @@ public struct AppConfiguration: Hashable, Sendable {
   public var commands: [Command] { fewCommands.list }
   /// The user that the app belongs to and that its commands run as.
   public var owner: Owner { settings.value.owner }
-  /// The settings that the engine needs; lent, because a copy counts references to each list in it.
+  /// The settings that the engine needs, yielded in place: a copy would retain every list in them.
   public var policy: Policy { _read { yield settings.value.policy } }
   /// The command that runs when the data is older than `stale_after`; nil for none.
   public var onStale: Command? { settings.value.staleCommands.first }

@@ -16,7 +16,7 @@ extension Configuration {
 
   /// Reads a configuration for a daemon without one in force: a mistake in an app's file holds that app only.
   ///
-  /// So a missing program, an unmounted home or an unknown owner costs no other app a refresh. A mistake in `refreshd.toml`
+  /// So a missing program, an unmounted home or an unknown owner does not stop the other apps. A mistake in `refreshd.toml`
   /// or in a directory still refuses the configuration, because it concerns every app.
   public static func loadAtStart(
     from sources: ConfigurationSources, as reader: Reader
@@ -45,10 +45,10 @@ private struct ReadFiles {
   /// Whether a file was removed after it was listed.
   private var hasLostFile = false
 
-  /// How often the files are listed again if a file was removed meanwhile.
+  /// The most times that the files are listed because one was removed meanwhile.
   private static let mostLists = 5
 
-  /// Reads the files; again if a file was removed meanwhile, which is no mistake of the configuration.
+  /// Reads the files, and reads them again if one was removed meanwhile, because that is not a mistake.
   static func read(_ sources: ConfigurationSources, _ reader: Reader) -> ReadFiles {
     for _ in 1..<mostLists {
       let files = ReadFiles(sources, reader)
@@ -70,16 +70,16 @@ private struct ReadFiles {
     } catch {
       problems.append(error)
       context.ignoreMainFile()
-      hasLostFile = file?.hasGone ?? false
+      hasLostFile = file?.isGone ?? false
     }
     for file in sources.appFiles(&problems) {
       do throws(Problem) {
         if let entries = try file.read() { add(AppFile(file, entries, in: context), from: file) }
       } catch {
         problemsOfApps.append(error)
-        if file.hasGone { hasLostFile = true }
+        if file.isGone { hasLostFile = true }
         guard let id = file.idOfName else {
-          note(unnamed: file, error)
+          remember(unnamed: file, error)
           continue
         }
         if apps[id] == nil { apps[id] = .unusable(id, file, error, in: context) }
@@ -87,7 +87,7 @@ private struct ReadFiles {
     }
   }
 
-  private mutating func note(unnamed file: ConfigurationFile, _ problem: Problem) {
+  private mutating func remember(unnamed file: ConfigurationFile, _ problem: Problem) {
     var policy = context.defaults.policy
     policy.tasks = []
     policy.owner = Owner.unknown.uid
@@ -119,7 +119,7 @@ private struct ReadFiles {
   private mutating func add(_ file: AppFile, from source: ConfigurationFile) {
     problemsOfApps += file.problems
     guard let app = file.app else {
-      if let problem = file.problems.first { note(unnamed: source, problem) }
+      if let problem = file.problems.first { remember(unnamed: source, problem) }
       return
     }
     guard let first = apps[app.id] else {
@@ -152,7 +152,7 @@ final class LoadContext {
   var transfers = TransferSettings()
   /// The path of `refreshd.toml`, or its name if it is missing.
   private(set) var mainFile = "refreshd.toml"
-  /// The keys of `refreshd.toml`, each with its mistake in an app's file.
+  /// The keys of `refreshd.toml` that are refused in an app's file, each with the message for it.
   private(set) var mainKeys: [String: Unreadable] = [:]
   /// Whether all texts of `refreshd.toml` are ASCII.
   private(set) var isASCII = true
@@ -202,7 +202,7 @@ final class LoadContext {
         "cannot find a user \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/passwd")
     case .silent: throw .unanswered("the user \(quoted(text))")
     }
-    // systemd looks them up itself; another launcher is unknown before the start.
+    // systemd looks up groups itself, and `auto` may turn out to be systemd.
     if owner.groups == nil, launcher == .spawn { throw .unanswered("the groups of \(quoted(text))") }
     guard owner.uid == reader.uid || reader.canChangeUser else {
       throw Unreadable(
@@ -269,7 +269,7 @@ final class LoadContext {
 }
 
 extension Unreadable {
-  /// The mistake if the user database, such as a directory server, does not answer about a user or a group.
+  /// The message when the user database, which may be a directory server, does not answer about a user or group.
   fileprivate static func unanswered(_ subject: String) -> Unreadable {
     Unreadable(
       "cannot look up \(subject): the user database has not answered for \(Patience.bound.components.seconds) s",

@@ -4,7 +4,7 @@ import RefreshEngine
 extension Limits {
   /// The widest possible limits.
   ///
-  /// They replace an unreadable limit, so that no app is reported for exceeding it.
+  /// They stand in for a limit that cannot be read, so that no app is refused for exceeding it.
   static let widest = Limits(
     foregroundFloor: .milliseconds(1), backgroundFloor: .milliseconds(1), deadlineCap: .hours(24))
 
@@ -48,7 +48,7 @@ extension Limits {
 public struct TransferSettings: Hashable, Sendable {
   /// The most bytes a second for all transfers together; nil for no bound.
   public var bandwidth: Int64?
-  /// How long a try may receive no byte before it is ended and retried.
+  /// How long an attempt may receive nothing before it is ended and retried.
   public var stallTimeout = Duration.seconds(60)
 
   /// Makes the default settings.

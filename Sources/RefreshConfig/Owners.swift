@@ -12,7 +12,7 @@ public final class Owner: Hashable, Sendable {
   public let name: String
   /// The user's home directory.
   public let home: String
-  /// All groups of the user, including the own group, as by initgroups(3); nil if the user database did not answer.
+  /// All groups of the user, their own included, as by initgroups(3); nil if the user database did not answer.
   public let groups: [UInt32]?
 
   /// Makes an owner from its parts.
@@ -86,7 +86,7 @@ final class UserDatabase {
     return Owner(uid: owner.uid, gid: gid, name: name, home: owner.home, groups: groups)
   }
 
-  /// The user with a number; a user without an entry gets the number as its name.
+  /// The user with a number; if the user has no entry, the number is the name.
   ///
   /// A container may run as a user that is missing from its `passwd(5)`.
   func user(numbered uid: UInt32) -> Owner {
@@ -123,7 +123,7 @@ final class UserDatabase {
     }
   }
 
-  /// All groups of a user, including the own one, as initgroups(3) sets them.
+  /// All groups of a user, their own included, as initgroups(3) sets them.
   private static func groups(of name: String, _ gid: gid_t) -> [gid_t] {
     var groups = [gid_t](repeating: 0, count: 32)
     var count = Int32(groups.count)

@@ -3,16 +3,16 @@ import CLinux
 import Synchronization
 import Threads
 
-/// Bounded questions to the machine: to a directory server about users, to a dead mount about a path.
+/// Asks the machine questions that it may never answer: a directory server about users, a dead mount about a path.
 ///
-/// Each is asked on its own thread, which is given up if the answer does not come. A subject with an open question is not
-/// asked about again, so that a daemon that looks again and again keeps few threads.
+/// Each question has its own thread, which is abandoned if the answer does not come in time. While a subject has an open
+/// question, it gets no other one, so that a daemon that keeps looking abandons only a few threads.
 enum Patience {
   /// How long an answer may take, and how long it may take once several answers are missing.
   static let bound = Duration.seconds(2)
   private static let shortBound = Duration.milliseconds(200)
   private static let fewOpen = 3
-  /// The most threads that are given up at a time; beyond it every question counts as unanswered.
+  /// The most abandoned threads; once there are as many, every question counts as unanswered.
   private static let mostOpen = 16
   private static let open = Mutex<Set<String>>([])
 

@@ -4,15 +4,15 @@ import RefreshEngine
 struct AppFile {
   /// The most tasks that an app may have.
   private static let mostTasks = 64
-  /// The keys that `[defaults]` cannot have, each with its mistake there.
+  /// The keys that are refused in `[defaults]`, each with the message for it.
   static let ownKeys = Unreadable.unknownKeys(
     ["id", "name", "owner", "kind", "unit", "guard", "pin", "desktop", "task"], remedy: "write it into an app's file")
-  /// The keys of apps and of `[defaults]`, each with its mistake at the top of `refreshd.toml`.
+  /// The keys of apps that are refused at the top of `refreshd.toml`, each with the message for it.
   static let keysOfDefaults = Unreadable.unknownKeys(
     AppKey.all.map(\.name) + ["directory", "environment"],
     remedy: "write it below [defaults] for all apps, or into an app's file")
 
-  /// The app, held if the file has mistakes; nil if neither the file nor its name tells the app.
+  /// The app, held if the file has mistakes; nil if neither the file nor its name has an id.
   let app: AppConfiguration?
   /// The line of the app's id.
   let idLine: Int?
@@ -141,10 +141,10 @@ struct AppFile {
 }
 
 extension AppConfiguration {
-  /// An app whose file has mistakes: it has no command, and is held until they are corrected.
+  /// Makes an app whose file has mistakes: it has no commands, and is held until they are corrected.
   ///
-  /// The readable settings stay, so that the app's state is judged as before.
-  static func held(
+  /// The settings that could be read stay, so that the app's state is judged as before.
+  fileprivate static func held(
     _ id: AppID, _ file: ConfigurationFile, _ problems: [Problem], name: String?, owner: Owner, _ settings: Policy,
     in load: LoadContext
   ) -> AppConfiguration {
@@ -158,7 +158,7 @@ extension AppConfiguration {
     return AppConfiguration(id, file.names(of: id, given: name), Boxed(settings))
   }
 
-  /// An app whose file is unreadable, so that only the id in its name is known.
+  /// Makes an app whose file cannot be read, so that only the id in the file's name is known.
   static func unusable(
     _ id: AppID, _ file: ConfigurationFile, _ problem: Problem, in load: LoadContext
   ) -> AppConfiguration {
@@ -167,23 +167,23 @@ extension AppConfiguration {
 }
 
 extension Owner {
-  /// The owner of an app whose file names no owner: a number that no user has.
+  /// The owner of an app whose owner is not known: a number that no user has.
   ///
-  /// No command of such an app can run as root by mistake, and no user may speak for it.
+  /// So no command of the app can run as root by mistake, and no user may signal for it.
   static let unknown = Owner(uid: .max - 1, gid: .max - 1, name: "unknown", home: "/")
 }
 
 extension ConfigurationFile {
-  /// The id in the file's name, by custom `ID.toml`; nil if the name has another form.
+  /// The id in the file's name, which is usually `ID.toml`; nil if the name has another form.
   var idOfName: AppID? { AppID(String(name.dropLast(".toml".count))) }
 
-  /// The names for an app of this file, with or without `name` in the file.
-  func names(of id: AppID, given: String?) -> AppConfiguration.Names {
+  /// The names of an app of this file; `given` is the file's `name`.
+  fileprivate func names(of id: AppID, given: String?) -> AppConfiguration.Names {
     .init(ofApp: given, ofFile: name == "\(id).toml" ? nil : name)
   }
 }
 
-/// An unreadable file of `apps.d` whose app is unknown, because neither its text nor its name tells the app.
+/// A file of `apps.d` that cannot be read and whose app is unknown, because its name has no id either.
 public struct UnnamedFile: Hashable, Sendable {
   /// The settings of its app until the file can be read.
   let policy: Policy
@@ -197,9 +197,9 @@ public struct UnnamedFile: Hashable, Sendable {
 }
 
 extension Configuration {
-  /// This configuration with the missing apps held, if an unreadable file may belong to one of them.
+  /// Returns this configuration with the missing apps held, if a file that cannot be read may belong to one of them.
   ///
-  /// In that case a recently configured app was probably not removed on purpose.
+  /// Otherwise an app would be forgotten although nobody has removed it on purpose.
   public func keeping(_ known: some Sequence<AppID>) -> Configuration {
     guard let file = unnamed.first else { return self }
     let present = Set(apps.map(\.id))

@@ -3,8 +3,8 @@ import RefreshEngine
 /// A key that apps' files and `[defaults]` share, declared once.
 ///
 /// The declaration has the key's name, its type with bounds and an example, and its setting. Reading, inheritance from
-/// `[defaults]`, the list of known keys and their suggestions all follow from it. The default is the first value of
-/// ``ConfigurationSettings/init(limits:)`` and of the engine's `Policy`.
+/// `[defaults]`, the list of known keys and their suggestions all follow from it. The default is the initial value in
+/// ``ConfigurationSettings/init(limits:)`` or in the engine's `Policy`.
 ///
 /// ``ExecContext`` reads `directory` and `environment`, because an app's table adds to the table of `[defaults]`.
 struct AppKey: Sendable {
@@ -17,7 +17,7 @@ struct AppKey: Sendable {
 
   /// Declares a key.
   ///
-  /// A refused key gets the value `standIn`, so that no other key is refused because of it.
+  /// If the key is refused, its setting becomes `standIn`, so that no other key is refused as a consequence.
   private init<Value: Sendable>(
     _ name: String, _ setting: WritableKeyPath<ConfigurationSettings, Value> & Sendable,
     ifRefused standIn: Value? = nil,

@@ -9,7 +9,7 @@ enum AppKind: String, Hashable, Sendable, CaseIterable {
   /// Long work, which runs only while the user is idle and the machine has mains power.
   case processing
 
-  /// The deadline of long work without one in its file; the `deadline` of `[defaults]` is meant for short work.
+  /// The deadline of long work whose file sets none; the `deadline` of `[defaults]` is meant for short work.
   private static let longDeadline = Duration.minutes(10)
 
   /// Reads the key, and refuses settings that contradict it.
@@ -63,7 +63,7 @@ enum GuardKeys {
   /// The keys.
   static let names = ["unit", "guard"]
   /// The keys of an app that have no meaning for a guard.
-  static let ofRefreshes = AppKey.all.map(\.name).filter { !AppKey.namesOfGuards.contains($0) }
+  fileprivate static let ofRefreshes = AppKey.all.map(\.name).filter { !AppKey.namesOfGuards.contains($0) }
 
   /// Reads the keys, and refuses the keys of a refreshed app; nil if the file names no unit.
   static func read(from section: inout Section, in load: LoadContext) -> GuardedUnit? {

@@ -14,10 +14,10 @@ public struct EndRules: Hashable, Sendable {
   public var ping: HTTPURL?
   /// The variables that the files add to a ping's environment, each `NAME=value`, such as a proxy.
   public var pingEnvironment: [String] = []
-  /// The file with the URL, if it is not the app's own; nil for the app's own.
+  /// The file that has the URL; nil for the app's own file.
   var pingFile: String?
 
-  /// Whether each end of a refresh matters, and not only a failing app.
+  /// Whether every end of a refresh matters, and not only repeated failures.
   var wantEachEnd: Bool { onNewData != nil || onSuccess != nil || ping != nil }
 }
 
@@ -33,7 +33,7 @@ extension LoadContext {
     return url
   }
 
-  /// The rules of an app's settings; nil for none.
+  /// Makes the rules from an app's settings; nil for none.
   ///
   /// `hasOwnPing` says whether the URL comes from the app's own file, and not from `[defaults]`.
   func endRules(_ settings: ConfigurationSettings, _ owner: Owner, hasOwnPing: Bool) -> Boxed<EndRules>? {

@@ -8,7 +8,7 @@ public struct AppSandbox: Hashable, Sendable {
     case strict
   }
 
-  /// How much is taken away.
+  /// How much the sandbox restricts.
   public var level = Level.none
   /// The folders that a command in the sandbox may write to, and below.
   public var writable: [String] = []
@@ -17,7 +17,7 @@ public struct AppSandbox: Hashable, Sendable {
   /// The most bytes of memory of a command, in the sandbox or not; nil for no bound.
   public var memoryMax: Int64?
 
-  /// Makes the sandbox that takes nothing away.
+  /// Makes a sandbox without restrictions.
   public init() {}
 
   /// The sandbox with the owner's absolute paths, and without settings that have no effect.
@@ -45,7 +45,7 @@ public struct AppSandbox: Hashable, Sendable {
 }
 
 extension LoadContext {
-  /// The value of `sandbox`.
+  /// The type of `sandbox`.
   var sandboxLevel: ValueType<AppSandbox.Level> {
     let level = ofUnits(ValueType<AppSandbox.Level>.word(.strict), except: .none)
     return ValueType(example: level.example) { (node, key) throws(Unreadable) in
@@ -59,10 +59,10 @@ extension LoadContext {
     }
   }
 
-  /// The value of `memory_max`.
+  /// The type of `memory_max`.
   var memoryMax: ValueType<Int64?> { ofUnits(.optional(.bytes("512M"), none: "none"), except: nil) }
 
-  /// A value that has an effect in units only, unless it is `none`.
+  /// A type whose values, apart from `none`, have an effect only in units.
   private func ofUnits<Value: Equatable>(_ type: ValueType<Value>, except none: Value) -> ValueType<Value> {
     ValueType(example: type.example) { (node, key) throws(Unreadable) in
       guard let value = try type.read(node, key) else { return nil }

@@ -38,7 +38,7 @@ struct ConfigurationSettings {
     policy.deadline = min(policy.deadline, limits.deadlineCap)
   }
 
-  /// The settings in place of unreadable defaults, so that no app is reported because of them.
+  /// The settings used when `[defaults]` cannot be read, so that no app is refused because of that.
   static let unreadable = {
     var settings = ConfigurationSettings(limits: .widest)
     settings.set("background_interval", \.policy.backgroundInterval, to: .never)
@@ -55,7 +55,7 @@ struct ConfigurationSettings {
   /// Whether the key was set here.
   func isSet(_ key: String) -> Bool { keys.contains(key) }
 
-  /// Sets a key to a value that no default replaces.
+  /// Sets a key, so that `[defaults]` no longer change it.
   mutating func set<Value>(
     _ key: String, _ setting: WritableKeyPath<ConfigurationSettings, Value>, to value: Value
   ) {
@@ -63,7 +63,7 @@ struct ConfigurationSettings {
     keys.insert(key)
   }
 
-  /// Keeps keys as they are, whatever `[defaults]` say.
+  /// Marks keys as set, so that `[defaults]` do not change them.
   mutating func inheritNone(of names: [String]) { keys.formUnion(names) }
 
   /// Fills in the settings that only `[defaults]` have.

@@ -114,10 +114,10 @@ extension ConfigurationSources {
 }
 
 extension ConfigurationSources {
-  /// The `apps.d` of the strongest directory, for a person's own files; nil without directories.
+  /// The `apps.d` of the directory with the highest precedence, where people put their files; nil without directories.
   public var appsFolder: String? { directories.last.map { "\($0)/apps.d" } }
 
-  /// The path of the file of `apps.d` in force with a name; nil for none.
+  /// Finds the file in force that has a name in `apps.d`, and returns its path; nil for none.
   public func appFile(named name: String) -> String? {
     var problems: [Problem] = []
     return appFiles(&problems).first { $0.name == name }?.path
@@ -128,7 +128,7 @@ extension ConfigurationSources {
 struct ConfigurationFile: Hashable {
   /// The most bytes that a file may have.
   ///
-  /// This is a thousand times the size of a large app's file; a larger file is there by mistake.
+  /// The file of a large app has a thousandth of this, so a larger file is there by mistake.
   static let longest = 1 << 20
 
   let folder: String
@@ -200,8 +200,8 @@ struct ConfigurationFile: Hashable {
     }
   }
 
-  /// Whether the file went away after the folder was listed, as an editor or a package manager renames files.
-  var hasGone: Bool {
+  /// Whether the file was removed after its folder was listed: editors and package managers rename files.
+  var isGone: Bool {
     var status = stat()
     return draft == nil && lstat(path, &status) != 0 && errno == ENOENT
   }

@@ -62,7 +62,7 @@ extension Node {
   }
 }
 
-/// Collects the items of a document in the order of the visit: each table and array before its contents.
+/// Collects the items of a document in the order in which they are visited: each table and array before its contents.
 private final class VisitedItems {
   struct Item {
     let line: Int
@@ -177,7 +177,7 @@ struct SyntaxError: Error {
   let description: String
   let remedy: String
 
-  /// Makes an error from toml++'s words; plainer words replace them for the most frequent mistakes.
+  /// Makes an error from toml++'s message; the most frequent mistakes get a plainer one.
   init(_ words: String, line: Int?, column: Int?, isAtEndOfLine: Bool) {
     (self.line, self.column) = (line, column)
     let manual = "see toml.io for how TOML is written"

@@ -3,7 +3,7 @@ import RefreshEngine
 
 /// A table of a file, read key by key, so that one pass finds every mistake in the table and its line.
 ///
-/// Every key that is read becomes a known key. ``refuseUnknownKeys(refused:)`` refuses all others.
+/// Every key that is read becomes a known key. ``refuseUnknownKeys(refused:alreadyRefused:)`` refuses all others.
 struct Section {
   /// The path of the file.
   let file: String
@@ -13,7 +13,7 @@ struct Section {
   let line: Int?
   private(set) var problems: [Problem] = []
   private let entries: [Node.Entry]
-  /// The keys that were read, in the table or not.
+  /// The keys that were read, whether the table has them or not.
   private(set) var known: [String] = []
   /// The known keys of the surrounding table.
   private var knownOutside: [String] = []
@@ -30,7 +30,7 @@ struct Section {
     knownOutside = outer.known
   }
 
-  /// The keys of the table, in TOML's order for a program: by their bytes.
+  /// The keys of the table, in the order of their bytes.
   var keys: [String] { entries.map(\.key) }
 
   /// Whether the table has the key, with a valid value or not.
@@ -57,7 +57,7 @@ struct Section {
 
   /// Reads an inner table with `body`, and refuses the keys that `body` did not read; nil if there is no table.
   ///
-  /// `refused` gives some of these keys a reason of their own.
+  /// `refused` has the reasons for some of these keys.
   mutating func readTable<Result>(
     _ key: String, example: String, refused: [String: Unreadable] = [:], _ body: (inout Section) -> Result
   ) -> Result? {
@@ -75,7 +75,7 @@ struct Section {
 
   /// Reads an array of tables, whose keys the caller then reads and whose problems it adopts.
   ///
-  /// `tooMany` makes the mistake of an array with more tables than `most`.
+  /// `tooMany` makes the message about an array with more than `most` tables.
   mutating func readTables(
     _ key: String, most: Int, example: String, tooMany: (_ count: Int) -> Unreadable
   ) -> [Section] {
@@ -113,7 +113,7 @@ struct Section {
 
   // MARK: Problems
 
-  /// Adds a problem of a key, or of the table itself if there is no key or the table does not have it.
+  /// Refuses a key, or the table itself if there is no key or the table does not have it.
   mutating func refuse(_ key: String?, _ reason: Unreadable) {
     problems.append(
       Problem(
@@ -121,7 +121,7 @@ struct Section {
         message: reason.message, remedy: reason.remedy))
   }
 
-  /// Adds a problem of a key.
+  /// Refuses a key.
   mutating func refuse(_ key: String?, _ message: String, remedy: String) {
     refuse(key, Unreadable(message, remedy: remedy))
   }

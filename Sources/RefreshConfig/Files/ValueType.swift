@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// The type of a key's value: how to read a value from a file, and an example.
 struct ValueType<Value> {
-  /// A valid value as a file has it, shown when the value has another type.
+  /// A valid value as it is written in a file; a message shows it if a value has another type.
   let example: String
   /// Reads the value of the named key; nil if the node has another type.
   let read: (Node, _ key: String) throws(Unreadable) -> Value?
@@ -30,7 +30,7 @@ struct ValueType<Value> {
     }
   }
 
-  /// A value of another type, or a word for none.
+  /// A value of another type, or a word that means none.
   static func optional<Wrapped>(_ type: ValueType<Wrapped>, none word: String? = nil) -> Self
   where Value == Wrapped? {
     Self(example: type.example) { (node, key) throws(Unreadable) in

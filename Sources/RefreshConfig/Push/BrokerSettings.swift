@@ -33,12 +33,12 @@ public struct BrokerSettings: Hashable, Sendable {
   public var keyFile: String?
   /// A file with `user:password`, an absolute path or the name of a credential; nil for none.
   public var credentialFile: String?
-  /// The topic of an app's messages, with ``app`` as one of its levels and ``machine`` for the machine's id; nil for
-  /// none but ``topics``.
+  /// The topic of an app's messages, with ``app`` as one of its levels and ``machine`` for the machine's id; nil if
+  /// there are only ``topics``.
   public var topic: String?
   /// The app of each topic that is written out, with ``machine`` for the machine's id.
   public var topics: [String: String]
-  /// The client id; nil for an id from the machine and the user.
+  /// The client id; nil for one that is made from the machine and the user.
   public var clientID: String?
   /// How long the broker keeps messages while the client is disconnected.
   public var sessionExpiry: Duration
@@ -105,7 +105,7 @@ public struct BrokerSettings: Hashable, Sendable {
       where: { text in
         (1...255).contains(text.utf8.count)
           && text.utf8.allSatisfy { $0.isVisible && !"/?#@\\[]\"".utf8.contains($0) }
-          // An IPv6 address has at least two.
+          // An IPv6 address has at least two colons.
           && text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
       }, else: { "cannot take \(quoted($0)) as a host" },
       remedy: #"write a name or an address, such as "10.0.0.7", and the port as port = 1883"#)
@@ -175,7 +175,7 @@ public struct BrokerSettings: Hashable, Sendable {
     topic.utf8.count <= 255 && topic.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && !"+#".utf8.contains($0) }
   }
 
-  /// Whether a topic is one of the template's, so that a broker might send its messages twice.
+  /// Whether a topic matches the template, so that a broker might send its messages twice.
   private static func isMatch(_ topic: String, of template: String) -> Bool {
     let levels = template.split(separator: "/", omittingEmptySubsequences: false)
     let words = topic.split(separator: "/", omittingEmptySubsequences: false)

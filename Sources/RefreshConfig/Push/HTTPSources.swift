@@ -43,9 +43,9 @@ public struct NtfySettings: Hashable, Sendable {
     return url
   }
 
-  /// Refuses a text that ntfy does not take as a topic.
+  /// Refuses a text that ntfy does not accept as a topic.
   ///
-  /// Messages never show a topic: a person that knows it can publish.
+  /// The message does not show the topic, because anybody who knows it can publish.
   private static func check(_ topic: String) throws(Unreadable) {
     guard (1...64).contains(topic.utf8.count),
       topic.utf8.allSatisfy({ $0.isLetterOrDigit || "-_".utf8.contains($0) })

@@ -14,13 +14,13 @@ public final class BuiltIn: Hashable, Sendable {
     /// Fetches the file during the refresh, and replaces the local file if there is something new; a body with more than
     /// `mostBytes` decoded bytes is a failure.
     case fetch(RemoteFile, mostBytes: Int64)
-    /// Starts a background transfer that downloads the file, and ends.
+    /// Starts a background transfer that downloads the file, and does not wait for it.
     case download(RemoteFile, DownloadTask)
     /// Has CouchDB replicate a database, and waits for the end of the replication.
     case replicate(Replication)
     /// Starts a service of systemd and waits for its end.
     case unit(ServiceUnit)
-    /// Has an app refresh itself, which the session bus starts.
+    /// Has the session bus start an app, which refreshes itself.
     case activate(ActivatedApp)
   }
 
@@ -95,7 +95,7 @@ extension Command {
   /// The replication that the command requests from CouchDB (`replicate`); nil for any other command.
   public var replication: Replication? { if case .replicate(let task) = builtIn?.work { task } else { nil } }
 
-  /// The name under which the store keeps what the command must know the next time; nil for nothing to know.
+  /// The name under which the store keeps what the next run of the command needs; nil if it needs nothing.
   public var rememberedName: String? { fetch?.url ?? replication?.pair }
 
   /// The app that the command activates on the session bus (`activate`); nil for any other command.
@@ -115,7 +115,7 @@ struct BuiltInKind: Sendable {
   let workerCommand: Wire.WorkerCommand
   /// The keys for the outcome of a command that have no meaning here, and the reason.
   var refusedOutcomeKeys = OutcomeKeys()
-  /// The reason why no output can be judged; nil if there is output, or the key cannot be asked for.
+  /// What cannot be judged by its output, with the reason; nil if there is output, or if `new_data` is refused anyway.
   var unseenOutput: String?
   /// Reads the value of the key from a task; nil if there is none or it describes no work.
   let readWork: @Sendable (inout Section) -> BuiltIn.Work?

@@ -101,7 +101,7 @@ extension UInt8 {
 
 /// The unit files of this machine, with which `check` warns of a unit that nobody can start.
 ///
-/// A missing unit is no mistake of a configuration, because it may be installed later.
+/// A missing unit is not a mistake in a configuration, because it may be installed later.
 public struct UnitFiles {
   /// The directory in place of `/`.
   var root: String
@@ -186,7 +186,7 @@ public struct UnitFiles {
   private static func look(at path: String) -> Look {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      // A file may exist that this process must not see.
+      // The file may exist although this process may not look at it.
       return errno == ENOENT || errno == ENOTDIR ? .missing : .unknown
     }
     return status.st_mode & S_IFMT == S_IFCHR || status.st_size == 0 ? .masked : .found
@@ -197,7 +197,7 @@ extension UnitFiles {
   /// Reads the files of this machine.
   public init() { self.init(root: "") }
 
-  /// The names of the units with an ending that have a file, without templates; asks no service manager.
+  /// The names of the units with an ending that have a file, except templates; asks no service manager.
   ///
   /// `user` is the user whose units to list, with the home directory; nil lists the machine's units.
   public func names(endingIn ending: String, ofUser user: (uid: UInt32, home: String)? = nil) -> [String] {

@@ -13,7 +13,7 @@ struct TaskSection {
   /// The names of the tasks that must end before this task starts.
   let after: [String]
   let context: ExecContext
-  /// The name of a task without a name in its file: its program's, `shell` for a shell, the unit's, the key of another
+  /// The name of a task if its file gives none: that of its program or unit, `shell` for a shell, or the key of a
   /// built-in kind.
   let standardName: String
 

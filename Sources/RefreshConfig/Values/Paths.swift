@@ -73,7 +73,7 @@ enum WatchedPaths {
 
   /// The warnings about the watched folders of the apps.
   ///
-  /// They are no mistakes of a configuration, because a folder may be made or mounted later.
+  /// These are not mistakes in a configuration, because a folder may be made or mounted later.
   static func warnings(of configuration: Configuration) -> [Problem] {
     configuration.apps.flatMap { app in
       app.watchedFolders.compactMap { folder in
@@ -102,7 +102,7 @@ enum WatchedPaths {
 }
 
 extension LoadContext {
-  /// A list of folders that differ, each with its whole path or from the owner's home.
+  /// A list of different folders, each with its whole path or from the owner's home.
   var watchedFolders: ValueType<[String]> {
     let folders = ValueType<[String]>.array("~/Notes") { (text) throws(Unreadable) in try self.watchedFolder(text) }
     return ValueType(example: folders.example) { (node, key) throws(Unreadable) in

@@ -46,7 +46,7 @@ extension Duration {
 }
 
 extension Unreadable {
-  static func duration(_ text: String, _ reason: String) -> Unreadable {
+  fileprivate static func duration(_ text: String, _ reason: String) -> Unreadable {
     Unreadable(
       "cannot read \(quoted(text)) as a duration: \(reason)",
       remedy: #"write for example "15min" or "1h 30min""#)
