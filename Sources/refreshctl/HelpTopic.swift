@@ -53,7 +53,7 @@ struct HelpTopic: Hashable {
   /// The word that lists all topics.
   static let list = "topics"
 
-  /// The word after `help` in a command line, if it is the only one and no subcommand.
+  /// The word after `help` in a command line, if it is the only one and not a subcommand.
   static func asked(in arguments: [String]) -> String? {
     guard arguments.count == 2, arguments[0] == "help", !arguments[1].hasPrefix("-"),
       !RefreshCtl.commandNames.contains(arguments[1]), arguments[1] != "help"
@@ -124,7 +124,7 @@ struct TopicReader {
     shares = [prefix + "/share"] + ["/usr/local/share", "/usr/share"].filter { $0 != prefix + "/share" }
   }
 
-  /// Replaces this process by a reader of the topic's page; throws with the address of the page if there is none.
+  /// Replaces this process by a reader of the topic's page; if no reader starts, throws with the address of the page.
   func open(_ topic: HelpTopic) throws(Failure) -> Never {
     if let manual = topic.manual, let file = firstReadable(shares.flatMap(manual.files)) {
       // man treats a name with a slash as a file, whatever MANPATH is.

@@ -79,7 +79,7 @@ struct RefreshCtl: ParsableCommand {
     StandardOutput.checkAtExit()
     var arguments = Array(CommandLine.arguments.dropFirst())
     do {
-      let host = try RemoteHost.take(outOf: &arguments)
+      let host = try RemoteHost.remove(from: &arguments)
       LeadingOptions.move(in: &arguments, behind: RefreshCtl.commandNames)
       if let topic = HelpTopic.asked(in: arguments) { try open(topic, host: host, arguments) }
       if let socket = LeadingOptions.socketAlone(in: arguments) {
@@ -125,7 +125,7 @@ extension RefreshCtl {
     }
   }
 
-  /// The message about a mistake in a command line; nil for an error that is none, such as a request for help.
+  /// The message about a mistake in a command line; nil for an error that is not a mistake, such as a request for help.
   static func refusal(of error: Error, in arguments: [String]) -> String? {
     guard exitCode(for: error).rawValue == ExitStatus.usage.rawValue else { return nil }
     let message = message(for: error)

@@ -80,7 +80,7 @@ import Testing
       pinned: [])
     func row(_ bars: [Int: String]) -> String { (0..<48).map { bars[$0] ?? " " }.joined() }
     #expect(
-      screen().text(habits, told: 3, observed: 12) == [
+      screen().text(habits, reported: 3, observed: 12) == [
         "Openings as they were seen, by the half hour, and what is assumed until more is seen:",
         "  weekdays   \(row([23: "▃", 24: "█"]))  0.8 times a day",
         "  weekends   \(row([:]))  not seen yet",

@@ -180,7 +180,7 @@ struct UnadoptCommand: ParsableCommand {
     }
   }
 
-  /// Makes the daemon forget the app; without a daemon nothing could start it.
+  /// Makes the daemon forget the app; if no daemon runs, nothing starts it anyway.
   private func forgetApp(_ app: String, at socket: SocketPath) {
     do throws(Failure) {
       _ = try DaemonClient(at: socket).call(ManagerInterface.Reload.self, .init())
@@ -258,7 +258,7 @@ struct TimerList: JSONWritable {
 extension SurveyedTimer {
   /// The reason why no app can replace the timer; nil if an app can.
   var obstacle: String? {
-    // The mask on an adopted timer is no obstacle.
+    // The mask on an adopted timer is not an obstacle, because `adopt` set it.
     if case .failure(let obstacle) = adoption, !isAdopted { obstacle.reason } else { nil }
   }
 

@@ -71,7 +71,7 @@ struct Adoption: JSONWritable {
   static func id(of timer: String) -> String {
     let name = timer.hasSuffix(".timer") ? timer.dropLast(".timer".count) : timer[...]
     let part = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
-    // No part of an id begins with a digit.
+    // A part of an id must not begin with a digit.
     return "timer." + (part.first?.isNumber == true ? "_" : "") + part
   }
 
@@ -156,7 +156,7 @@ struct Adoption: JSONWritable {
   }
 
   private mutating func addDeadline(_ service: TimedService, _ bounds: AdoptionBounds) {
-    // No deadline is shorter than 1 s.
+    // A deadline has at least 1 s.
     let deadline = max(.seconds(1), min(bounds.cap, service.timeLimit ?? bounds.cap))
     keys.append(("deadline", "\"\(deadline.inSystemdForm)\""))
     if let limit = service.timeLimit, limit <= bounds.cap {
@@ -182,7 +182,7 @@ struct Adoption: JSONWritable {
 
   // MARK: Text
 
-  /// The app's file.
+  /// The text of the app's file.
   var file: String { ([title, mark.line] + rest).joined(separator: "\n") }
 
   /// The mark in the file.

@@ -103,7 +103,7 @@ struct Systemctl {
 }
 
 /// A finished command, with its output.
-struct CapturedCommand {
+private struct CapturedCommand {
   /// The exit code; 128 plus the signal number if a signal ended the command.
   let status: Int32
   let output: String

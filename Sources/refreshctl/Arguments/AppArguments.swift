@@ -54,7 +54,8 @@ extension ConnectionOptions {
 }
 
 extension ConnectionOptions {
-  /// Calls the daemon with app ids; expands a text that is no id, and reports that on standard error.
+  /// Calls the daemon with app ids; replaces a text that is not an id by the id that it means, and says so on standard
+  /// error.
   func naming<Result>(
     _ texts: [String], _ call: ([String]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -115,8 +116,8 @@ extension ConnectionOptions {
 enum AppNames {
   /// The apps that a text may mean: by the id, else by the last part of the id or by the name, else by a part of the id.
   ///
-  /// A text with a dot reads as a whole id, maybe of another user's app, so it is not searched as a part. An empty text, as
-  /// from an unset variable in a script, matches nothing, although it is a part of every id.
+  /// A text with a dot is read as a whole id, perhaps that of another user's app, and not as a part of one. An empty text,
+  /// for example from an unset variable in a script, matches nothing, although it is a part of every id.
   static func apps(meantBy text: String, among apps: [Wire.App]) -> [Wire.App] {
     guard !text.isEmpty else { return [] }
     let text = text.lowercased()

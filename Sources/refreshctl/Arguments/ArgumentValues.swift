@@ -89,7 +89,7 @@ enum WholePath {
     throw Failure(status: .usage, text: "cannot upload \(printable(path)): it is \(kind); name a file")
   }
 
-  /// The text after the last slash of a URL, without query and fragment; empty if that is no file name.
+  /// The text after the last slash of a URL, without query and fragment; empty if that is not the name of a file.
   static func fileName(of url: String) -> String {
     let path = url.prefix { $0 != "?" && $0 != "#" }
     guard let scheme = path.firstRange(of: "://") else { return "" }

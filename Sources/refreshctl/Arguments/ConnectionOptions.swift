@@ -8,7 +8,7 @@ struct SocketOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 
-  // ``RemoteHost`` removes it from the command line before the parsing.
+  // ``RemoteHost`` removes it from the command line before this is parsed.
   @Option(
     name: [.customShort("H"), .long],
     help: ArgumentHelp("Run on another machine, by ssh.", valueName: "[user@]host"))
@@ -57,8 +57,8 @@ struct ConnectionOptions: ParsableArguments {
 
 /// Accepts the options of every command before the subcommand.
 ///
-/// People who know systemctl write them on either side. As options of the root command, ArgumentParser would also remove
-/// them from the command after `--while`.
+/// People who know systemctl write them on either side. If they were options of the root command, ArgumentParser
+/// would also remove them from the command after `--while`.
 enum LeadingOptions {
   /// Moves `--socket PATH` and `--json` behind the subcommand, if no other word precedes it.
   static func move(in arguments: inout [String], behind subcommands: [String]) {

@@ -4,7 +4,7 @@ import RefreshAPI
 
 /// A signal that lasts as long as a command runs: the daemon revokes it when the connection ends.
 ///
-/// A restarted daemon has no leases, so this process takes the lease again as soon as the daemon answers.
+/// A restarted daemon knows no leases, so this process acquires the lease again as soon as the daemon answers.
 struct AppLease {
   let app: String
   let signal: Wire.LifecycleSignal
@@ -21,11 +21,11 @@ struct AppLease {
   /// The time between two attempts to reach a daemon that has ended.
   private static let pause = timespec(tv_sec: 1, tv_nsec: 0)
 
-  /// Takes the leases of some apps, runs the command, and exits with the exit code of the command.
+  /// Acquires the leases of some apps, runs the command, and exits with its exit code.
   ///
-  /// The terminal sends its signals to the command as well, because the command is in the same process group. Signals
-  /// sent to this process alone are passed on. The kernel reports the end of a connection by SIGIO, so that
-  /// sigwaitinfo(2) waits for everything.
+  /// The terminal signals the command too, because it is in the same process group; signals that are sent only to this
+  /// process are passed on. The kernel reports the end of a connection by SIGIO, so that sigwaitinfo(2) waits for
+  /// everything.
   static func hold(
     _ apps: [String], _ signal: Wire.LifecycleSignal, whileRunning command: [String], over options: ConnectionOptions
   ) throws {
@@ -58,13 +58,13 @@ struct AppLease {
       switch wait(for: awaited, isRetrying: leases.contains { $0.grant.isLost }, &information) {
       case SIGCHLD: if let code = child.exitCode() { throw ExitCode(code) }
       case SIGIO, -1: break
-      // The kernel (si_code above 0) sends signals of the terminal to the whole group, so the command has this one.
+      // If the kernel sent it (si_code above 0), it comes from the terminal, and the command has got it too.
       case let signal: if information.si_code <= 0 { child.send(signal) }
       }
     }
   }
 
-  /// Checks the connection, and takes a lost lease again.
+  /// Checks the connection, and acquires a lost lease again.
   private func renewed(_ grant: Grant, over options: ConnectionOptions) -> Grant {
     switch grant {
     case .held(let daemon):
@@ -110,7 +110,7 @@ struct AppLease {
 }
 
 /// A child process in the process group and on the terminal of this process.
-struct ChildCommand {
+private struct ChildCommand {
   private let pid: pid_t
 
   /// The exit codes for a command that does not start, as env(1) and the shells use them.

@@ -88,7 +88,7 @@ struct DaemonClient {
   /// The connected socket, to wait on in poll(2).
   var descriptor: Int32 { client.descriptor }
 
-  /// Calls a method and returns at once; ``nextAnswer(of:)`` takes the replies.
+  /// Calls a method and returns at once; ``nextAnswer(of:)`` reads the replies.
   func begin<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, more: Bool
   ) throws(Failure) {
@@ -99,7 +99,7 @@ struct DaemonClient {
     }
   }
 
-  /// The next reply to the call that was begun; nil if none has arrived.
+  /// Reads the next reply to the call that was begun; nil if none has arrived.
   func nextAnswer<Method: InterfaceMethod>(of method: Method.Type) throws(Failure) -> Method.Reply? {
     do {
       return try client.nextAnswer(of: Method.self)?.parameters
@@ -132,7 +132,7 @@ struct DaemonClient {
 ///
 /// systemd owns the socket, so a call is accepted even while the daemon cannot start.
 struct AnswerWait {
-  /// Seconds until a message on standard error says that the daemon is silent; nil says nothing.
+  /// Seconds until a message on standard error says that the daemon is silent; nil for no message.
   var secondsUntilMessage: Int32?
   /// Seconds until the call fails.
   ///
@@ -141,7 +141,7 @@ struct AnswerWait {
 
   /// The wait of a person at a terminal, or of a script.
   static let ofPerson = AnswerWait(secondsUntilMessage: 5, secondsAtMost: 60)
-  /// The wait of a lease; meanwhile its command runs, and its end is not noticed.
+  /// The wait for a lease; it is short, because meanwhile the end of the command goes unnoticed.
   static let ofLease = AnswerWait(secondsAtMost: 5)
   /// The wait of a command that goes on without a daemon.
   static let ofOverview = AnswerWait(secondsAtMost: 10)
@@ -201,7 +201,7 @@ extension SocketOptions {
       })
   }
 
-  /// Passes each reply to `receive` until it returns false or the daemon ends the answer; reconnects likewise.
+  /// Passes each reply to `receive` until it returns false or the daemon ends the call; reconnects likewise.
   func follow<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, lost: () -> Void,
     untilFalse receive: (Method.Reply) throws(Failure) -> Bool

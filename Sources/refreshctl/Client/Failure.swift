@@ -7,7 +7,7 @@ struct Failure: Error, Hashable {
   let status: ExitStatus
   /// The message: the failed action, its object, and a remedy; it begins with "cannot".
   let text: String
-  /// The id that names no app of the caller.
+  /// The id that the daemon refused, because it does not know the app or the caller may not ask about it.
   var app: String?
 }
 
@@ -181,7 +181,7 @@ extension Failure {
     },
   ]
 
-  /// The refusal of a command about refreshes for an app that has none.
+  /// The failure of a command about refreshes for a guard, which has none.
   static func isGuard(_ app: String, of unit: String) -> Failure {
     Failure(
       status: .failed,
@@ -207,13 +207,13 @@ extension Failure {
   }
 
   private static func on<Parameters: VarlinkError & SendableMetatype>(
-    _ told: @escaping @Sendable (Parameters) -> Failure
+    _ failure: @escaping @Sendable (Parameters) -> Failure
   ) -> @Sendable (ErrorReply) -> Failure? {
     { reply in
       guard reply.name == Parameters.name else { return nil }
       // If the parameters cannot be read, the caller reports the name of the error, so nothing is hidden.
       guard let parameters = try? reply.parameters(as: Parameters.self) else { return nil }
-      return told(parameters)
+      return failure(parameters)
     }
   }
 }

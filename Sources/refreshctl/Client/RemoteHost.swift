@@ -5,10 +5,10 @@ struct RemoteHost: Equatable {
   /// The name as ssh(1) takes it: `host` or `user@host`.
   let name: String
 
-  /// Removes the option from a command line; returns nil if it is absent.
+  /// Removes the option from a command line, and returns its host; nil if the option is absent.
   ///
   /// Ignores the arguments after `--` and the command after `--while`. The last `--host` counts, as with other options.
-  static func take(outOf arguments: inout [String]) throws(Failure) -> RemoteHost? {
+  static func remove(from arguments: inout [String]) throws(Failure) -> RemoteHost? {
     var rest: [String] = []
     var name: String?
     var position = arguments.startIndex

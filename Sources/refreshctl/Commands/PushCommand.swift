@@ -45,13 +45,13 @@ struct PushCommand: ParsableCommand {
       let parameters = AppInterface.Push.Parameters(app: app, payload: payload, urgency: urgency?.value, id: id)
       return (app, try daemon.call(AppInterface.Push.self, parameters))
     }
-    // The daemon has accepted the payload. If it is newer and knows more payloads, the sentence just names no content id.
+    // The daemon has accepted the payload. If it is newer and accepts more, the sentence just has no content id.
     let contentID = (try? PushPayload(payload))?.contentID
     let sent = SentPush(app: app, contentID: contentID, reply: reply)
     try connection.show(reply) { $0.wrapped($0.sentence(sent, explanation(of: app, by: daemon))) }
   }
 
-  /// The state of the app after the push; nil if the daemon does not report it; the push has succeeded all the same.
+  /// Asks for the state of the app after the push; a failure gives nil, because the push itself has succeeded.
   private func explanation(of app: String, by daemon: DaemonClient) -> Wire.Explanation? {
     do throws(Failure) {
       return try daemon.call(ManagerInterface.Why.self, .init(app: app)).why

@@ -23,7 +23,8 @@ struct ListCommand: ParsableCommand {
     throw listDesktop()
   }
 
-  /// Replaces this process by `refresh-session --list`, of the same installation if possible; returns why it could not.
+  /// Replaces this process by `refresh-session --list`, if possible that of the same installation; returns only if that
+  /// fails.
   private func listDesktop() -> Failure {
     let program = "refresh-session"
     var own = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -97,7 +98,7 @@ struct UsageCommand: ParsableCommand {
         ManagerInterface.Forget.self, { .init(apps: [$0]) }, lines: { screen, reply, _ in screen.text(reply.apps) })
     } else {
       try arguments.ask(ManagerInterface.Usage.self, { .init(app: $0) }) { screen, reply, app in
-        reply.habits.map { screen.text($0, told: reply.openingsTold, observed: reply.openingsObserved) }
+        reply.habits.map { screen.text($0, reported: reply.openingsTold, observed: reply.openingsObserved) }
           ?? screen.wrapped("Nothing is learnt of \(app) yet: it has not been refreshed, or it is not adaptive.")
       }
     }

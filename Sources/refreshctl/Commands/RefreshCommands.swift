@@ -146,7 +146,7 @@ struct RunCommand: ParsableCommand {
 }
 
 extension ExitStatus {
-  /// The exit status of `run` for a refresh; a stopped refresh failed, whatever its other tasks brought.
+  /// The exit status of `run` for a refresh; a refresh that was stopped has failed, even if a task found new data.
   init(_ refresh: Wire.Refresh) {
     switch refresh.stopReason == nil ? refresh.outcome : .failed {
     case .newData: self = .done

@@ -155,7 +155,7 @@ extension Screen {
     return table.lines(on: self) + [""] + legend.map { paint($0, .faint) }
   }
 
-  /// The compared part of the past, if it is shorter than requested.
+  /// Says how much of the past is compared, if that is less than requested.
   fileprivate func shortness(_ freshness: Freshness, days: Int) -> [String] {
     guard freshness.minutes < Double(days) * 1440 else { return [] }
     let span = Elapsed.rough(Int64(freshness.minutes * 60e6))
@@ -166,14 +166,14 @@ extension Screen {
 }
 
 /// Builds a trace of the past that the daemon has recorded, for a rehearsal under another configuration.
-struct RecordedTrace {
+private struct RecordedTrace {
   let trace: Trace
   /// The configuration that the daemon reads.
   let sources: ConfigurationSources
   /// The user that reads the configuration.
   let reader: Reader
 
-  /// The days before the measured ones, from which the engine learns.
+  /// How many days before the measured ones the engine learns from.
   private static let warmUp = 28
 
   init(_ daemon: DaemonClient, days: Int, now: Int64, calendar: (Int64) -> CalendarTime) throws(Failure) {

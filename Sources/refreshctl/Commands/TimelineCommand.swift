@@ -60,7 +60,7 @@ struct TimelineCommand: ParsableCommand {
       forecast: try daemon.call(ManagerInterface.Forecast.self, .init(hours: hours, app: app)))
   }
 
-  /// The openings of an app that began or ended after a moment.
+  /// The openings of an app that began or ended after a time.
   private func openings(
     of app: String, since: Int64, from daemon: DaemonClient
   ) throws(Failure) -> [Wire.OpeningSpan] {

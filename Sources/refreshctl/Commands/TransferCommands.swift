@@ -154,7 +154,7 @@ struct OneWayOptions {
 }
 
 /// Waits for the end of transfers, and shows their progress.
-struct TransferWait {
+private struct TransferWait {
   let app: String
   let ids: [Int64]
   let connection: ConnectionOptions

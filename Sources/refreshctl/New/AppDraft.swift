@@ -64,7 +64,7 @@ struct AppDraft: Hashable {
 
 /// The words of a command line, as a shell splits them: at blanks, outside of quotes.
 enum ShellWords {
-  /// The reason why a command line is no list of words.
+  /// The reason why a command line cannot be split into words.
   enum Refusal: Error, Hashable {
     /// A quote has no end.
     case open(Character)

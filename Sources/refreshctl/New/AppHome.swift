@@ -7,7 +7,7 @@ struct AppHome {
   let socket: SocketPath
   /// The directories that the daemon reads.
   let sources: ConfigurationSources
-  /// The daemon as a reader of its files.
+  /// The daemon as the reader of its files.
   let reader: Reader
   /// Whether a daemon answers on the socket.
   let isAnswered: Bool
@@ -15,7 +15,7 @@ struct AppHome {
   /// Whether its apps may belong to any user.
   var hasManyOwners: Bool { reader.uid == 0 && !reader.isUserDaemon }
 
-  /// Finds the daemon of a socket, else of a kind; without either, root's is the system's and a user's is their own.
+  /// Finds the daemon of a socket, else that of a kind; without either, root gets the system's daemon and a user their own.
   ///
   /// A running daemon reports its folder. Without a daemon, the folder is the standard one of its kind.
   static func find(socket: String?, daemon kind: SocketPath.DaemonKind?) throws(Failure) -> AppHome {

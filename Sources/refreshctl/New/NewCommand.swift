@@ -92,7 +92,7 @@ struct NewCommand: ParsableCommand {
       Configuration.problems(addedBy: draft.text, named: draft.fileName, to: home.sources, as: home.reader)
     }
     var draft = try given()
-    // Check before the questions, so that nobody answers them in vain.
+    // Check before the questions, so that nobody answers them for nothing.
     if !draft.id.isEmpty { try refuseExisting(draft, home) }
     let isAsked = draft.id.isEmpty || draft.tasks.isEmpty
     if isAsked {

@@ -80,7 +80,7 @@ extension Screen {
     return lines.isEmpty ? [] : ["", "Still waiting at the end:"] + lines
   }
 
-  /// Whether the units of guards may run, and the changes of that.
+  /// Whether the units of guards may run, and when that changes.
   private func guards(_ guards: [Wire.ForecastGuard]) -> [String] {
     var facts = Facts()
     for guarded in guards {
@@ -95,7 +95,7 @@ extension Screen {
     return lines.isEmpty ? [] : ["", "Guarded units:"] + lines
   }
 
-  /// The most listed changes of a guard.
+  /// The most changes of a guard that are listed.
   private static let mostChanges = 4
 
   private func reasons(_ rest: [Wire.ForecastRest]) -> [String] {

@@ -15,7 +15,7 @@ extension Screen {
   func text(_ apps: [Wire.App]) -> [String] {
     let rows = apps.map { row($0) }
     let brief = apps.map { row($0, hasBriefHolds: true) }
-    // Few machines hold anything, and the column takes room.
+    // Usually no app is held, and the column needs room.
     let held: [AppColumn] = rows.contains { !$0.heldBy.text.isEmpty } ? [.heldBy] : []
     let all = [.app, .phase, .next] + held + [.last, .age]
     // Most apps are in the background, and the last result contains the age, unless an app is stale.

@@ -81,7 +81,7 @@ extension Screen {
     facts.add("dropped", drops.flatMap { wrapped($0, within: width) }.map { paint($0, .bad) })
   }
 
-  /// The most listed pushes; the others are counted.
+  /// The most pushes that are listed; the others are counted.
   private static let mostPushes = 10
 
   private func title(_ push: Wire.PushWaiting) -> String {

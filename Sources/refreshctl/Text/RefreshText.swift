@@ -100,12 +100,12 @@ extension Wire.Outcome {
 }
 
 extension Wire.Cause {
-  /// Whether refreshd ended the refresh for a reason other than the app's: any stop but the deadline.
+  /// Whether refreshd stopped the refresh through no fault of the app: for any reason but the deadline.
   var isNoFailure: Bool { kind == .stopped && stopReason != .deadline }
 }
 
 extension Wire.Refresh {
-  /// Whether a task found new data, also if another failed.
+  /// Whether a task found new data, even if another failed.
   var foundNew: Bool { outcome == .newData || tasks.contains { $0.outcome == .newData } }
 
   /// How each task ended, those that failed first, if one of several failed: `push (exit code 3); pull: new data`.

@@ -187,7 +187,7 @@ enum Charset {
       defer { freelocale(locale) }
       return nl_langinfo_l(nl_item(CODESET), locale).map { String(cString: $0) } == "UTF-8"
     }
-    // The locale is not installed here, as after a login from another machine; its name contains the encoding.
+    // The locale may not be installed here, as after a login from another machine; its name contains the encoding.
     let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environmentVariable).first ?? ""
     return name.lowercased().filter { $0 != "-" }.hasSuffix("utf8")
   }()
@@ -234,7 +234,7 @@ enum StandardOutput {
     if ferror(stdout) != 0 { fail(nil) }
   }
 
-  /// Ends the process with a message; a reader that has gone, as after `| head -1`, is no error.
+  /// Ends the process with a message; a reader that has gone, as after `| head -1`, is not an error.
   private static func fail(_ code: Int32?) {
     guard code != EPIPE, !hasLostReader else { return }
     let reason = code.map { ": \(errorText($0))" } ?? ""

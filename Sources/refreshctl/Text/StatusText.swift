@@ -167,7 +167,7 @@ extension Screen {
     return "\(needing) attention: \(reasons.firstFive); `refreshctl why APP` says more."
   }
 
-  /// The trouble of a session that follows apps and cannot see their windows.
+  /// A sentence about a session that follows apps but cannot see their windows; nil if it can.
   private func sentence(_ desktop: Wire.DesktopSession) -> String? {
     guard desktop.windows == .none, desktop.apps > 0, let remedy = desktop.remedy else { return nil }
     return "refresh-session of user \(desktop.uid) cannot see windows (\(printable(remedy)))."
@@ -203,7 +203,7 @@ extension Screen {
     names.map(printable).firstFive
   }
 
-  /// The folders with possibly unseen changes, a line each for the first few.
+  /// The folders whose changes may go unseen, a line each for the first few.
   private func text(_ unwatched: [Wire.WatchedFolder]) -> [String] {
     let lines = unwatched.prefix(5).flatMap { folder in
       let watched = folder.folders == 0 ? "is not watched" : "is not watched wholly"
@@ -267,7 +267,7 @@ extension Screen {
     return [since + network] + push.sources.flatMap { lines($0, push) }
   }
 
-  /// A sentence about the sources that cannot connect, or not bring all of their messages; nil if there are none.
+  /// A sentence about the sources that cannot connect or deliver only some of their messages; nil if all work.
   func sentence(_ push: Wire.PushState) -> String? {
     let troubled = push.sources.filter { $0.problem != nil }
     guard push.mayConnect, !troubled.isEmpty else { return nil }

@@ -2,7 +2,7 @@ import RefreshAPI
 
 /// The hours before and after now, with a row for each app, for the terminal and the picture.
 struct Timeline {
-  /// An event at a moment.
+  /// An event at a point in time.
   struct Mark: Equatable {
     /// The kinds in drawing order: a later kind hides an earlier one at the same position.
     enum Kind: Int, CaseIterable {

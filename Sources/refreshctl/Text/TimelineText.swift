@@ -151,7 +151,7 @@ struct TimelineColumns {
     moment = timeline.now
   }
 
-  /// The column of a moment; the first or the last for a moment outside the timeline.
+  /// The column of a point in time; the first or the last if it lies outside the timeline.
   func column(of at: Int64) -> Int {
     let distance = at - moment
     let column = distance < 0 ? now + Int((distance + 1) / stretch) - 1 : now + 1 + Int(distance / stretch)
@@ -195,7 +195,7 @@ struct TimelineColumns {
 
 /// The ticks of a time scale, and their labels.
 struct TimeAxis {
-  /// A moment on the scale.
+  /// A point in time on the scale.
   struct Tick: Equatable {
     /// Microseconds of the wall clock.
     let at: Int64

@@ -133,7 +133,7 @@ extension Screen {
     }
   }
 
-  /// Whether a moment is in quiet hours.
+  /// Whether a point in time is in quiet hours.
   func isQuiet(_ at: Int64, _ quiet: Wire.QuietHours) -> Bool {
     let minute = minute(of: at, in: quiet)
     return quiet.fromMinutes <= quiet.toMinutes

@@ -8,9 +8,9 @@ extension Screen {
 
   /// The openings as bars, seen and assumed ones separately, then the habits and the learnt numbers.
   ///
-  /// `told` is how often the app or a person reported an opening; nil from an older daemon. `observed` is the
-  /// number of openings that a desktop showed.
-  func text(_ habits: Wire.Habits, told: Int? = nil, observed: Int? = nil) -> [String] {
+  /// `reported` is the number of openings that the app or a person signalled; nil from an older daemon. `observed` is the
+  /// number that a desktop showed.
+  func text(_ habits: Wire.Habits, reported: Int? = nil, observed: Int? = nil) -> [String] {
     let room = readableWidth - Self.besideBars
     let (number, span) = room >= 48 ? (48, "half hour") : room >= 24 ? (24, "hour") : (12, "two hours")
     let seen = habits.days.map { bars($0.seen, number) }
@@ -28,8 +28,8 @@ extension Screen {
     facts.add("", paint(Self.hours(under: number), .faint))
     let named = habits.named.map { "opened \(words($0))" }
     facts.add("habits", named.isEmpty ? ["none that stands out yet"] : named)
-    if let told, let observed, told + observed > 0 {
-      facts.add("openings", "\(observed) seen on a desktop, \(told) told by signals")
+    if let reported, let observed, reported + observed > 0 {
+      facts.add("openings", "\(observed) seen on a desktop, \(reported) told by signals")
     }
     facts.add("new data", Decimal.timesADay(habits.newDataPerDay))
     facts.add("cost", "\(Decimal.text(habits.cost)) of a typical refresh")

@@ -55,12 +55,12 @@ extension Screen {
     planning.plannedMicroseconds + 1_000_000 >= planning.ceilingMicroseconds
   }
 
-  /// Whether the next refresh waits because of a server's reply.
+  /// Whether the next refresh waits because of a reply of a server.
   private func isServers(_ why: Wire.Explanation) -> Bool {
     why.window.map { $0.earliestMicroseconds == why.freshUntilMicroseconds } ?? false
   }
 
-  /// Whether the age limit ends that wait, because the server's time is longer.
+  /// Whether the age limit ends that wait early, because the server asked for a longer one.
   private func isAtLimitOfServers(_ why: Wire.Explanation) -> Bool {
     guard let fresh = why.freshUntilMicroseconds, let earliest = why.window?.earliestMicroseconds else { return false }
     return earliest < fresh && [why.staleMicroseconds, why.planning?.ceilingMicroseconds].contains(earliest)
@@ -138,7 +138,7 @@ extension Screen {
     return " for \(waits.joined(separator: " and for "))\(end(next, why))"
   }
 
-  /// The refresh that a late process has not completed.
+  /// The refresh that a process should have completed by now.
   func text(_ late: Wire.LateProcess) -> String {
     let process = late.pid == 0 ? "a process" : "process \(late.pid)"
     return

@@ -20,10 +20,10 @@ struct TopCall {
 
   let kind: Kind
   let descriptor: Int32
-  private let take: () throws(Failure) -> TopAnswer?
+  private let nextAnswer: () throws(Failure) -> TopAnswer?
 
-  /// The next reply; nil if none has arrived.
-  func next() throws(Failure) -> TopAnswer? { try take() }
+  /// Reads the next reply; nil if none has arrived.
+  func next() throws(Failure) -> TopAnswer? { try nextAnswer() }
 
   /// Calls a method on a new connection.
   private init<Method: InterfaceMethod>(
@@ -34,7 +34,7 @@ struct TopCall {
     try daemon.begin(method, parameters, more: more)
     self.kind = kind
     descriptor = daemon.descriptor
-    take = { () throws(Failure) in try daemon.nextAnswer(of: method).map(answer) }
+    nextAnswer = { () throws(Failure) in try daemon.nextAnswer(of: method).map(answer) }
   }
 
   static func watch(_ options: SocketOptions) throws(Failure) -> TopCall {
@@ -53,7 +53,7 @@ struct TopCall {
     try TopCall(.why, ManagerInterface.Why.self, .init(app: app), options) { .why($0.why) }
   }
 
-  /// The call for a request that changes something; nil for any other request.
+  /// Begins the call for a request that changes something; nil for any other request.
   static func action(_ request: TopRequest, on screen: Screen, _ options: SocketOptions) throws(Failure) -> TopCall? {
     switch request {
     case .quit, .redraw, .why: return nil

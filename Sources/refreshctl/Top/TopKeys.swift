@@ -10,7 +10,7 @@ enum TopKey: Hashable {
 /// caller waits for ``pause`` while ``isUndecided``, and then calls ``decide()``.
 struct TopKeys {
   private static let escape: UInt8 = 0x1B
-  /// The longest sequence of a key; longer input is no key.
+  /// The longest sequence of a key; longer input is not a key.
   private static let mostBytes = 16
   /// The time in milliseconds in which the rest of a sequence follows its Escape, even on a slow line.
   static let pause: Int64 = 100

@@ -26,14 +26,14 @@ struct TopCommand: ParsableCommand {
     guard !plain, LiveTerminal.isThere else { return try printEvents() }
     var loop = try TopLoop(daemon)
     guard case .signal(let number) = try loop.run() else { return }
-    // The end by the same signal tells the shell of a script about it.
+    // Ending by the same signal lets the shell of a script know about it.
     TopSignals.obey(number)
   }
 
   private func printEvents() throws(Failure) {
     try daemon.follow(ManagerInterface.Watch.self, .init()) { reply throws(Failure) in
       let screen = Screen(of: STDOUT_FILENO)
-      // Request the list after the events have begun, so that no change is missed between them.
+      // Request the list only after the events have begun, so that no change is missed in between.
       let isFirst = reply.event.kind == .watching
       let lines =
         isFirst
@@ -96,7 +96,7 @@ struct TopLoop {
       try draw()
       let ready = wait()
       for descriptor in ready {
-        guard let signal = signals.taken(from: descriptor) else { continue }
+        guard let signal = signals.received(from: descriptor) else { continue }
         if TopSignals.ends.contains(signal) { return .signal(signal) }
         try handle(signal)
       }
@@ -106,7 +106,7 @@ struct TopLoop {
         if try press(keys.keys(in: bytes)) { return .quit }
       }
       if keys.isUndecided, Self.now >= undecidedAt + TopKeys.pause, try press(keys.decide()) { return .quit }
-      for call in calls where ready.contains(call.descriptor) { try takeAnswers(of: call) }
+      for call in calls where ready.contains(call.descriptor) { try handleAnswers(of: call) }
       try keepTime()
     }
   }
@@ -253,8 +253,8 @@ struct TopLoop {
     }
   }
 
-  /// Handles the arrived replies of a call, unless another reply has made it needless.
-  private mutating func takeAnswers(of call: TopCall) throws(Failure) {
+  /// Handles the replies of a call that have arrived, unless another reply has made the call unnecessary.
+  private mutating func handleAnswers(of call: TopCall) throws(Failure) {
     guard calls.contains(where: { $0.descriptor == call.descriptor }) else { return }
     do throws(Failure) {
       while let answer = try call.next() {
@@ -350,8 +350,8 @@ struct TopSignals {
 
   var all: [Int32] { Array(descriptors.keys) }
 
-  /// Takes the signal of a readable descriptor; nil for any other descriptor.
-  func taken(from descriptor: Int32) -> Int32? {
+  /// Reads the signal of a readable descriptor; nil for any other descriptor.
+  func received(from descriptor: Int32) -> Int32? {
     guard let signal = descriptors[descriptor] else { return nil }
     var information = signalfd_siginfo()
     let size = MemoryLayout<signalfd_siginfo>.size

@@ -99,7 +99,7 @@ struct TopScreen {
     return screen.wrapped(line, within: width).map { screen.paint($0, style) }
   }
 
-  /// The reason why no row is shown.
+  /// Says why no row is shown.
   private func nothing(_ top: TopState) -> [String] {
     guard let list = top.list else { return ["…"] }
     if list.apps.isEmpty { return broken(screen.text(list).flatMap { screen.wrapped($0, within: width) }) }
