@@ -15,30 +15,48 @@ from daemon import TODO, Daemon
 # Another home in the user database than this machine's.
 WITH_HOME = 'mount --bind "$0" /etc/passwd && exec "$@"'
 # The program in the sandbox: it makes one call, and prints the answer. With a third argument it tries first to get into a
-# sandbox within this one, and to write a `.flatpak-info` in it.
+# sandbox within this one, and to write a `.flatpak-info` in it; with the argument `thread`, its first thread ends before it
+# calls.
 ASK = """
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+static char **words;
+static void call(void) {
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    strncpy(to.sun_path, words[1], sizeof to.sun_path - 1);
+    int client = socket(AF_UNIX, SOCK_STREAM, 0);
+    size_t count = strlen(words[2]) + 1;
+    if (connect(client, (void *)&to, sizeof to) || write(client, words[2], count) != (ssize_t)count) exit(1);
+    for (char c; read(client, &c, 1) == 1 && c;) putchar(c);
+    exit(0);
+}
+static void *call_alone(void *_) {
+    while (access("/proc/self/root/", F_OK) == 0) sched_yield();
+    call();
+    return NULL;
+}
 int main(int argc, char **argv) {
+    words = argv;
+    if (argc > 3 && strcmp(argv[3], "thread") == 0) {
+        pthread_t second;
+        pthread_create(&second, NULL, call_alone, NULL);
+        pthread_exit(NULL);
+    }
     if (argc > 3) {
         int entered = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
         int moved = chroot("/var/data") == 0;
         int written = open("/.flatpak-info", O_WRONLY | O_CREAT | O_TRUNC, 0644) >= 0;
         if (entered || moved || written) fprintf(stderr, "gained %d %d %d\\n", entered, moved, written);
     }
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    strncpy(to.sun_path, argv[1], sizeof to.sun_path - 1);
-    int client = socket(AF_UNIX, SOCK_STREAM, 0);
-    size_t count = strlen(argv[2]) + 1;
-    if (connect(client, (void *)&to, sizeof to) || write(client, argv[2], count) != (ssize_t)count) return 1;
-    for (char c; read(client, &c, 1) == 1 && c;) putchar(c);
-    return 0;
+    call();
 }
 """
 
@@ -110,13 +128,22 @@ class Flatpak:
         for kind in ("data", "cache", "config"):
             (self.folder / kind).mkdir(parents=True, exist_ok=True)
 
+    @property
+    def variables(self):
+        """What `flatpak` needs to know."""
+        installed, _ = installation()
+        return {**self.environment, "HOME": str(self.daemon.home), "FLATPAK_USER_DIR": str(installed)}
+
+    @property
+    def command(self):
+        """The command that a text for the daemon completes, apart from the prefix."""
+        socket = str(self.daemon.socket)
+        return ["flatpak", "--user", "run", f"--filesystem={socket}", *self.options, self.id, socket]
+
     def call(self, text, *more):
         """Has the program in the sandbox send a text, and returns the answer."""
-        installed, _ = installation()
-        environment = {**self.environment, "HOME": str(self.daemon.home), "FLATPAK_USER_DIR": str(installed)}
-        command = [*self.prefix, "flatpak", "--user", "run", f"--filesystem={self.daemon.socket}", *self.options, self.id]
         ran = subprocess.run(
-            [*command, self.daemon.socket, text, *more], capture_output=True, text=True, timeout=60, env=environment)
+            [*self.prefix, *self.command, text, *more], capture_output=True, text=True, timeout=60, env=self.variables)
         assert ran.returncode == 0 and "gained" not in ran.stderr, ran.stderr
         return ran.stdout
 
@@ -147,9 +174,9 @@ class Lookalike(Flatpak):
             f"[Application]\nname={self.id}\n\n[Instance]\ninstance-path={instance_path}\n\n[Context]\nshared=network;\n"
         )
 
-    def call(self, text):
+    @property
+    def command(self):
         installed, _ = installation()
         program = installed / f"app/{self.id}/current/active/files/bin/ask"
         sandbox = ["bwrap", "--unshare-pid", "--ro-bind", self.info, "/.flatpak-info", "--ro-bind", program, "/ask"]
-        command = [*sandbox, "--bind", self.daemon.socket, "/socket", "/ask", "/socket", text]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+        return [*map(str, sandbox), "--bind", str(self.daemon.socket), "/socket", "/ask", "/socket"]

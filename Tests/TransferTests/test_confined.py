@@ -150,6 +150,15 @@ def test_a_flatpak_speaks_for_its_own_app_and_is_not_the_person(own, app):
         assert not [word for word in ("HomeNet", other) if word in str(answer)], json.dumps(answer, indent=1)
 
 
+def test_a_flatpak_whose_first_thread_has_ended_is_nobody(own, app):
+    """The kernel shows no root directory of such a process, so it is not known in which sandbox it is."""
+    own.app("exit 100")
+    own.call("Manager.Reload")
+    for method, fields in (("Show", {"app": TODO}), ("Disable", {"apps": [TODO]}), ("Status", {})):
+        assert app.ask(f"Manager.{method}", "thread", **fields)["error"] == NOT_ALLOWED, method
+    assert "error" not in app.ask("Manager.Version", "thread")
+
+
 def test_a_flatpak_ends_nothing_of_another_app(own, app, misbehaving):
     """Not even with the token of the other's task, nor from a sandbox that it makes within its own."""
     other = "org.example.other"

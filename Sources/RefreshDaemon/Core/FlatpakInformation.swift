@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import RefreshEngine
 import Varlink
@@ -11,23 +12,25 @@ enum FlatpakInformation {
 
   /// The confinement of a process by the file in its root directory; nil without such a file.
   static func confinement(of process: pid_t, _ user: uid_t) -> CallerConfinement? {
-    let root = "/proc/\(process)/root"
-    let descriptor = open("\(root)/.flatpak-info", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      switch errno {
-      case ENOENT: return nil
-      // The root directory of root's processes is not a user's to open, and a toolbox may have one of FUSE.
-      case EACCES where user == 0 && getuid() != 0: return nil
-      case EACCES where hasRootOfFUSE(process): return nil
-      default: return .fromAll
-      }
-    }
+    let root = linux_open_path("/proc/\(process)/root")
+    // A process whose first thread has ended shows no root directory, and other threads of it go on in a sandbox.
+    guard root >= 0 else { return isOfAnother(process, user) ? nil : .fromAll }
+    defer { close(root) }
+    let descriptor = openat(root, ".flatpak-info", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    guard descriptor >= 0 else { return errno == ENOENT || isOfAnother(process, user) ? nil : .fromAll }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest else {
       return .fromAll
     }
     return confinement(by: SmallFiles.bytes(of: descriptor, most: longest))
+  }
+
+  /// Whether the root directory that could not be opened, for the reason in `errno`, is not a user's to open.
+  ///
+  /// It is one of root's processes, or of a toolbox, which may have one of FUSE.
+  private static func isOfAnother(_ process: pid_t, _ user: uid_t) -> Bool {
+    errno == EACCES && (user == 0 && getuid() != 0 || hasRootOfFUSE(process))
   }
 
   /// The confinement by the bytes of the file, which has groups of keys as a desktop file has.
