@@ -1,8 +1,10 @@
 """Sandboxed apps of anna, and the system's daemon, which cannot see into a sandbox: `flatpak run` starts a real Flatpak."""
 
 import contextlib
+import json
 import os
 import pathlib
+import shlex
 import stat
 import subprocess
 import types
@@ -10,7 +12,7 @@ import types
 import pytest
 
 from client import Client
-from sandbox import Flatpak, installation
+from sandbox import Flatpak, Lookalike, installation
 from servers.body import Body
 from service import SOCKET, TODO, app, as_user
 
@@ -89,6 +91,68 @@ def test_a_flatpak_without_a_scope_is_nobody(todo, anna):
     assert errors(flatpak_of(anna)) == [REFUSED] * 4 + [None]
 
 
+TASK = """
+for app in org.example.todo org.example.other
+do
+    asked='{"method":"org.refreshd.App.Signal","parameters":{"app":"'$app'","signal":"background"}}'
+    %(outside)s "$asked" | tr '\\0' '\\n'; echo
+    %(inside)s "$asked" 2>&1 | tr '\\0' '\\n'; echo
+done > %(answers)s
+exit 0
+"""
+
+
+def errors_of_a_task(flatpak, run, **keys):
+    """Of calls of the task of another app, and of a Flatpak that it starts, each for the Flatpak's app and for the task's."""
+    answers = HOME / "answers"
+    ask = installation()[0] / f"app/{TODO}/current/active/files/bin/ask"
+    words = {"outside": f"{ask} {flatpak.daemon.socket}", "answers": answers}
+    variables = [f"{name}={value}" for name, value in flatpak.variables.items()]
+    words["inside"] = shlex.join(["env", "--ignore-environment", *variables, *flatpak.command])
+    run(app(TASK % words, id=OTHER, **keys))
+    lines = [json.loads(line) for line in answers.read_text().split("\n") if line]
+    answers.unlink()
+    return [line.get("error") for line in lines]
+
+
+def test_a_flatpak_that_another_apps_task_starts_speaks_for_its_own_app(refreshd, lingering, proc):
+    """Flatpak moves it out of the task, into a scope of its own."""
+    flatpak = flatpak_of(lingering, **session_of(lingering))
+    assert errors_of_a_task(flatpak, run_by(refreshd), owner="anna") == [REFUSED, None, None, REFUSED]
+
+
+def test_a_flatpak_in_another_apps_task_is_nobody(refreshd, anna, proc):
+    """Without a service manager of the user it stays there."""
+    assert errors_of_a_task(flatpak_of(anna), run_by(refreshd), owner="anna") == [REFUSED, REFUSED, None, REFUSED]
+
+
+def run_by(refreshd):
+    """Has the system's daemon run an app."""
+
+    def run(other):
+        refreshd.configure(app("exit 100", owner="anna"), other)
+        refreshd.start()
+        refreshd.refreshctl("run", OTHER)
+
+    return run
+
+
+@pytest.mark.parametrize("kind", ["flatpak", "bwrap"])
+def test_in_the_users_daemon_too_a_flatpak_that_another_apps_task_starts_is_not_that_app(documents, kind):
+    """What bwrap starts stays in the task, and has the information of a Flatpak: it is nobody."""
+    own = flatpak_of(documents.anna, documents, **session_of(documents.anna))
+    if kind == "bwrap":
+        own = Lookalike(documents, own.folder)
+
+    def run(other):
+        documents.write(HOME / ".config/refreshd/apps.d/other.toml", other)
+        documents.run("refreshctl", "reload")
+        documents.run("refreshctl", "run", OTHER)
+
+    expected = None if kind == "flatpak" else REFUSED
+    assert errors_of_a_task(own, run) == [REFUSED, expected, None, REFUSED]
+
+
 def test_without_a_label_of_apparmor_a_process_in_the_scope_of_a_snap_speaks_for_that_snap(todo, lingering):
     if pathlib.Path("/sys/module/apparmor/parameters/enabled").exists():
         pytest.skip("AppArmor may label the process, and the label decides")
@@ -106,7 +170,7 @@ class Documents:
     """Anna's own daemon, with the document portal of her session."""
 
     def __init__(self, anna):
-        self.anna, self.home, self.folder = anna, HOME, HOME / "Papers"
+        self.anna, self.home, self.directory, self.folder = anna, HOME, HOME, HOME / "Papers"
         self.portal = f"/run/user/{anna}/doc"
         self.socket = f"/run/user/{anna}/refreshd/org.refreshd"
         self.client = Client(self.socket)

@@ -26,8 +26,9 @@ struct CallerOrigin {
     guard process.id > 0 || process.user == 0 && !readsRoots else { return .fromAll }
     let byCgroup = confinementByCgroup(of: process)
     guard readsRoots else {
-      // A Flatpak or a container without a known cgroup has a pid namespace of its own.
-      return byCgroup == .none && process.user != 0 && Self.isNested(process.pidfd) != false ? .fromAll : byCgroup
+      // A Flatpak has a pid namespace of its own, and a task may have started another app's.
+      guard process.user != 0, byCgroup.sandbox == nil else { return byCgroup }
+      return Self.isNested(process.pidfd) != false ? .fromAll : byCgroup
     }
     return byCgroup.and(FlatpakInformation.confinement(of: process.id, process.user))
   }
@@ -46,8 +47,10 @@ struct CallerOrigin {
     }
     let byCgroup = confinement(inCgroup: path, label: process.securityLabel)
     // In a pid namespace of its own it may have been a Flatpak, whose root directory is gone.
-    let mayBeInSandbox = isNested != false && (readsRoots ? user != 0 || getuid() == 0 : user != 0 && byCgroup == .none)
-    return mayBeInSandbox ? .fromAll : byCgroup
+    guard isNested != false, user != 0 || readsRoots && getuid() == 0 else { return byCgroup }
+    guard !readsRoots else { return .fromAll }
+    // A task counts as such if its namespace is not known any more.
+    return byCgroup == .none || isNested == true && byCgroup.sandbox == nil ? .fromAll : byCgroup
   }
 
   /// The cgroup of a process that a parent has waited for; nil if it cannot be known, or would not help.
