@@ -63,7 +63,7 @@ BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-ope
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish \
-  bubblewrap flatpak sway swaylock foot xvfb openbox python3-xdg xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
+  bubblewrap flatpak xdg-desktop-portal sway swaylock foot xvfb openbox python3-xdg xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
 .PHONY: repeat site test-rpm test-clean test-lintian test-container format check check-format test-engine house docc build-setup
