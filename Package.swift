@@ -104,16 +104,7 @@ let package = Package(
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"], exclude: ["traces.txt"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "Threads", "CSQLite"],
-      resources: [
-        .embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"),
-        .embedInCode("Fixtures/schema-3.sql"), .embedInCode("Fixtures/schema-4.sql"),
-        .embedInCode("Fixtures/schema-5.sql"), .embedInCode("Fixtures/schema-6.sql"),
-        .embedInCode("Fixtures/schema-7.sql"), .embedInCode("Fixtures/schema-8.sql"),
-        .embedInCode("Fixtures/schema-9.sql"), .embedInCode("Fixtures/schema-10.sql"),
-        .embedInCode("Fixtures/schema-11.sql"), .embedInCode("Fixtures/schema-12.sql"),
-        .embedInCode("Fixtures/schema-13.sql"), .embedInCode("Fixtures/schema-14.sql"),
-        .embedInCode("Fixtures/schema-15.sql"),
-      ]),
+      resources: [.embedInCode("Fixtures/schema-15.sql")]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("JSONTests", ["JSON"]),
     test("VarlinkTests", ["Varlink", "JSON", "CLinux"], plugins: ["VarlinkSwift"]),

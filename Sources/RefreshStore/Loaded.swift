@@ -38,7 +38,7 @@ public struct Loaded: Sendable {
   public internal(set) var unreadablePushes: [PushID: StoreError] = [:]
   /// The greatest number that a push ever had, also a forgotten push; 0 before the first.
   public internal(set) var lastPush: UInt64 = 0
-  /// The error of a damaged file, which was set aside; a new file has begun.
+  /// The error of a damaged file, or of an unreleased build's file, which was set aside; a new file has begun.
   public internal(set) var damaged: StoreError?
   /// Why the start is not saved yet, if the disk is full: the next save that finds room saves it.
   public internal(set) var unsaved: StoreError?

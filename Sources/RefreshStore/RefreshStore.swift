@@ -6,7 +6,8 @@ import RefreshEngine
 /// executor, so that the event loop never waits for a disk.
 ///
 /// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file is
-/// renamed to `PATH.corrupt-SECONDS`, a new file begins, and the error says so.
+/// renamed to `PATH.corrupt-SECONDS`, a new file begins, and the error says so. A file that a build before the first
+/// release wrote becomes `PATH.unreleased-SECONDS`.
 public actor RefreshStore {
   private let executor: any SerialExecutor
   private let path: String
@@ -44,9 +45,9 @@ public actor RefreshStore {
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
     do {
       return try begin(at: path, clock: clock, executor: executor, configured, damaged: nil)
-    } catch  where error.code == .corrupt {
-      let aside = try Tables.setAside(path, wallMicroseconds: clock.wall(clock.now))
-      return try begin(at: path, clock: clock, executor: executor, configured, damaged: error.setAside(as: aside))
+    } catch {
+      let damaged = try Tables.setAside(path, after: error, wallMicroseconds: clock.wall(clock.now))
+      return try begin(at: path, clock: clock, executor: executor, configured, damaged: damaged)
     }
   }
 
@@ -146,9 +147,9 @@ public actor RefreshStore {
   ) throws(StoreError) -> Result {
     do {
       return try body(try openTables())
-    } catch  where error.code == .corrupt {
+    } catch  where error.isSetAside {
       tables = nil
-      throw error.setAside(as: try Tables.setAside(path, wallMicroseconds: clock.wall(clock.now)))
+      throw try Tables.setAside(path, after: error, wallMicroseconds: clock.wall(clock.now))
     }
   }
 

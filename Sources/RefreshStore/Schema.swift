@@ -1,23 +1,40 @@
-/// The tables, and the migrations of a file from an older release.
+/// The tables of the file, and the migrations to this release's tables.
 ///
 /// Read them with `sqlite3` while the daemon runs: first `SELECT * FROM history`, or `timeline`, which also has the waits.
 /// Instants in `app`, `device`, `transfer`, `push` and `clock` are microseconds of the boot clock of the boot in `clock`.
 /// Add `clock.wall_offset_us` for Unix time. All other instants are Unix time.
 enum Schema {
-  /// The version that this release writes, kept in `PRAGMA user_version`.
-  static var version: Int { migrations.count }
+  /// The version of a new file, and the oldest that can be read: builds before the first release wrote lower versions.
+  static let first = 15
 
-  /// The migrations from each version to the next, beginning with an empty file.
+  /// The SQL that brings a file of each version to the next, from ``first`` on.
   ///
   /// A released migration is never edited. A test loads a file of every released version.
-  static let migrations = [
-    """
+  static let migrations: [String] = []
+
+  /// The version that this release writes, kept in `PRAGMA user_version`.
+  static var version: Int { first + migrations.count }
+
+  /// The tables of version ``first``.
+  static let tables = """
     CREATE TABLE clock (
       only INTEGER PRIMARY KEY CHECK (only = 1),
       boot_id TEXT NOT NULL,
       wall_offset_us INTEGER NOT NULL,  -- Unix time less boot time
       saved_at_us INTEGER NOT NULL,
-      start INTEGER NOT NULL            -- how often the daemon has started
+      start INTEGER NOT NULL,           -- how often the daemon has started
+      -- Until a boot's wall clock is set: the clock of the last save before the boot, and when the state was restored.
+      late_saved_wall_us INTEGER,
+      late_restored_us INTEGER
+    ) STRICT;
+
+    CREATE TABLE device (
+      only INTEGER PRIMARY KEY CHECK (only = 1),
+      pause TEXT,                       -- until-resumed, until-ac, until
+      pause_until_us INTEGER,
+      budget REAL,                      -- refreshes an app and day
+      learned BLOB,                     -- see Learnings.encoded
+      day INTEGER                       -- the nights passed up to it, in days since 29 December 1969
     ) STRICT;
 
     CREATE TABLE app (
@@ -25,16 +42,59 @@ enum Schema {
       id TEXT NOT NULL UNIQUE,
       is_foreground INTEGER NOT NULL DEFAULT 0,
       is_logged_out INTEGER NOT NULL DEFAULT 0,
-      foreground_interval TEXT,         -- set at run time: never, minimum, 300000000us
-      background_interval TEXT,
+      is_terminated INTEGER NOT NULL DEFAULT 0,
+      is_owner_present INTEGER,         -- what the sessions last said; null for nothing yet
+      was_attached INTEGER NOT NULL DEFAULT 0,  -- a process served its refreshes to the end
+      kept_unit TEXT,                   -- the unit that its guard keeps from running, in this boot
+      seen_at_us INTEGER,
       last_start_us INTEGER,
       fresh_at_us INTEGER,
+      fresh_until_us INTEGER,
+      planned_us INTEGER,
+      failures INTEGER NOT NULL DEFAULT 0,
+      strikes_us TEXT NOT NULL DEFAULT '',  -- oldest first, with a space between two
+      streak_failures INTEGER,          -- how many refreshes failed in a row; null for none
+      is_streak_told INTEGER,
+      foreground_interval TEXT,         -- set at run time: never, minimum, 300000000us
+      background_interval TEXT,
+      is_disabled INTEGER NOT NULL DEFAULT 0,
+      skipped_until_us INTEGER,
+      skips_all INTEGER NOT NULL DEFAULT 0,  -- until skipped_until_us, not only the next
       request_trigger TEXT,
       request_earliest_us INTEGER,
+      is_forced INTEGER NOT NULL DEFAULT 0,
+      one_shot_earliest_us INTEGER,
+      one_shot_reason TEXT,
+      pushed_us TEXT NOT NULL DEFAULT '',  -- oldest first, with a space between two
       running_id INTEGER,               -- the refresh that runs
       running_trigger TEXT,
-      running_at_us INTEGER
+      running_at_us INTEGER,
+      running_session TEXT,
+      running_push INTEGER,
+      running_is_forced INTEGER,        -- null as 0
+      waiting_since_us INTEGER,
+      waiting_holds TEXT,
+      is_stale_told INTEGER NOT NULL DEFAULT 0,
+      held_since_us INTEGER,            -- since when it is due and held, if its file wants to know
+      is_held_told INTEGER
     ) STRICT;
+
+    -- Apart from app, which is written far more often and is far smaller.
+    CREATE TABLE learned (
+      app INTEGER PRIMARY KEY,          -- app.key
+      data BLOB NOT NULL                -- see Learned.encoded
+    ) STRICT;
+
+    -- When the user had an app in the foreground.
+    CREATE TABLE opening (
+      id INTEGER PRIMARY KEY,           -- in the order of time
+      app INTEGER NOT NULL,             -- app.key
+      wall_us INTEGER NOT NULL,
+      ended_wall_us INTEGER,            -- null while it goes on, and when nobody saw its end
+      is_observed INTEGER NOT NULL DEFAULT 0  -- a desktop showed it; otherwise it was reported
+    ) STRICT;
+
+    CREATE INDEX opening_app ON opening (app, id);
 
     -- In the order of time, so that a burst of refreshes fills a few pages instead of touching one for each app.
     CREATE TABLE refresh (
@@ -48,7 +108,9 @@ enum Schema {
       cause_code INTEGER,
       cause_text TEXT,
       stop_reason TEXT,
-      extra_completions INTEGER NOT NULL
+      extra_completions INTEGER NOT NULL,
+      content_id TEXT,
+      merged INTEGER                    -- earlier pushes that its push replaced; null when no push woke it
     ) STRICT;
 
     CREATE INDEX refresh_app ON refresh (app, id);
@@ -64,36 +126,9 @@ enum Schema {
       duration_us INTEGER NOT NULL,
       cpu_us INTEGER NOT NULL,
       message TEXT NOT NULL,
+      bytes INTEGER,                    -- over the network; null when nobody counted
       PRIMARY KEY (refresh, position)
     ) STRICT, WITHOUT ROWID;
-
-    -- For people.
-    CREATE VIEW history AS
-    SELECT
-      (refresh.id >> 32) || '-' || (refresh.id & 0xffffffff) AS id, app.id AS app, trigger,
-      datetime(started_wall_us / 1000000, 'unixepoch', 'localtime') AS started, duration_us / 1e6 AS seconds,
-      outcome, cause, cause_code, cause_text, stop_reason
-    FROM refresh JOIN app ON app.key = refresh.app
-    ORDER BY refresh.id DESC;
-
-    """,
-    """
-    ALTER TABLE app ADD COLUMN is_disabled INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE app ADD COLUMN skipped_until_us INTEGER;
-    ALTER TABLE app ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
-    -- Oldest first, with a space between two.
-    ALTER TABLE app ADD COLUMN strikes_us TEXT NOT NULL DEFAULT '';
-    ALTER TABLE app ADD COLUMN one_shot_earliest_us INTEGER;
-    ALTER TABLE app ADD COLUMN one_shot_reason TEXT;
-    ALTER TABLE app ADD COLUMN waiting_since_us INTEGER;
-    ALTER TABLE app ADD COLUMN waiting_holds TEXT;
-    ALTER TABLE app ADD COLUMN seen_at_us INTEGER;
-
-    CREATE TABLE device (
-      only INTEGER PRIMARY KEY CHECK (only = 1),
-      pause TEXT,                       -- until-resumed, until-ac, until
-      pause_until_us INTEGER
-    ) STRICT;
 
     CREATE TABLE wait (
       id INTEGER PRIMARY KEY,           -- in the order of their ends
@@ -105,54 +140,7 @@ enum Schema {
 
     CREATE INDEX wait_app ON wait (app, id);
 
-    -- For people: refreshes and waits, each line's text what came of the one or what held the other.
-    CREATE VIEW timeline AS
-    SELECT
-      app.id AS app, datetime(wall_us / 1000000, 'unixepoch', 'localtime') AS started, seconds, kind, text
-    FROM (
-      SELECT
-        app AS key, started_wall_us AS wall_us, duration_us / 1e6 AS seconds, 'refresh' AS kind,
-        outcome || ifnull(' ' || cause, '') || ifnull(' ' || cause_code, '') || ifnull(' ' || cause_text, '') AS text
-      FROM refresh
-      UNION ALL
-      SELECT app, since_wall_us, (until_wall_us - since_wall_us) / 1e6, 'wait', holds FROM wait
-    ) JOIN app USING (key)
-    ORDER BY wall_us DESC;
-
-    """,
-    """
-    ALTER TABLE app ADD COLUMN planned_us INTEGER;
-    ALTER TABLE app ADD COLUMN is_stale_told INTEGER NOT NULL DEFAULT 0;
-
-    ALTER TABLE device ADD COLUMN budget REAL;   -- refreshes an app and day
-    ALTER TABLE device ADD COLUMN learned BLOB;  -- see Learnings.encoded
-    ALTER TABLE device ADD COLUMN day INTEGER;   -- the nights passed up to it, in days since 29 December 1969
-
-    -- Apart from app, which is written far more often and is far smaller.
-    CREATE TABLE learned (
-      app INTEGER PRIMARY KEY,          -- app.key
-      data BLOB NOT NULL                -- see Learned.encoded
-    ) STRICT;
-
-    -- When the user brought an app to the foreground.
-    CREATE TABLE opening (
-      id INTEGER PRIMARY KEY,           -- in the order of time
-      app INTEGER NOT NULL,             -- app.key
-      wall_us INTEGER NOT NULL
-    ) STRICT;
-
-    CREATE INDEX opening_app ON opening (app, id);
-
-    """,
-    """
-    ALTER TABLE task ADD COLUMN bytes INTEGER;   -- over the network; null when nobody counted
-
-    """,
-    """
-    ALTER TABLE app ADD COLUMN running_session TEXT;
-    ALTER TABLE app ADD COLUMN fresh_until_us INTEGER;
-
-    -- AUTOINCREMENT: a number is never given twice, also when the transfer that had it is forgotten.
+    -- AUTOINCREMENT: a number is used once, even after its transfer is forgotten.
     CREATE TABLE transfer (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       app INTEGER NOT NULL,             -- app.key
@@ -164,8 +152,8 @@ enum Schema {
       url TEXT NOT NULL,                -- whole, with its secrets
       path TEXT NOT NULL,
       description TEXT,
-      sha256 TEXT,                      -- what it is to be
-      length INTEGER,                   -- what it is to be
+      sha256 TEXT,                      -- what it must be
+      length INTEGER,                   -- what it must be
       max_rate INTEGER,                 -- bytes a second
       is_post INTEGER NOT NULL,
       is_tus INTEGER NOT NULL,
@@ -194,7 +182,9 @@ enum Schema {
       durable INTEGER,                  -- bytes that have outlived a loss of power
       resume_boot TEXT,                 -- the boot that wrote them
       tus_url TEXT,
-      part_mark INTEGER
+      part_mark INTEGER,
+      owner INTEGER,                    -- the user id of the app's owner, when the app asked for it
+      flatpak TEXT                      -- the Flatpak that asked, to whose files the transfer is bound
     ) STRICT;
 
     -- What fetches remember of what they got.
@@ -204,20 +194,11 @@ enum Schema {
       etag TEXT,
       last_modified TEXT,
       digest TEXT,
+      final_url TEXT,                   -- the URL that sent the content; null if unknown
       PRIMARY KEY (app, url)
     ) STRICT, WITHOUT ROWID;
 
-    """,
-    """
-    ALTER TABLE app ADD COLUMN running_push INTEGER;
-    -- Oldest first, with a space between two.
-    ALTER TABLE app ADD COLUMN pushed_us TEXT NOT NULL DEFAULT '';
-    ALTER TABLE app ADD COLUMN is_terminated INTEGER NOT NULL DEFAULT 0;
-
-    ALTER TABLE refresh ADD COLUMN content_id TEXT;
-    ALTER TABLE refresh ADD COLUMN merged INTEGER;   -- pushes that its own took the place of; null when none woke it
-
-    -- The pushes that the apps are to be told. AUTOINCREMENT: a number is never given twice.
+    -- The pushes that are still to be delivered. AUTOINCREMENT: a number is used once.
     CREATE TABLE push (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       app INTEGER NOT NULL,             -- app.key
@@ -230,7 +211,7 @@ enum Schema {
       merged INTEGER NOT NULL
     ) STRICT;
 
-    -- Those that made room for others.
+    -- The pushes that were dropped to make room for others.
     CREATE TABLE push_dropped (
       id INTEGER PRIMARY KEY,           -- that of the push
       app INTEGER NOT NULL,             -- app.key
@@ -242,7 +223,7 @@ enum Schema {
 
     CREATE INDEX push_dropped_app ON push_dropped (app, id);
 
-    -- The messages that were taken, by their ids at their sources.
+    -- The messages that were accepted, by their ids at their sources.
     CREATE TABLE push_seen (
       id INTEGER PRIMARY KEY,           -- in the order of time
       app INTEGER NOT NULL,             -- app.key
@@ -251,42 +232,50 @@ enum Schema {
       UNIQUE (app, message)
     ) STRICT;
 
-    """,
-    // This version also has a new word in `trigger`: reported.
+    -- For people.
+    CREATE VIEW history AS
+    SELECT
+      (refresh.id >> 32) || '-' || (refresh.id & 0xffffffff) AS id, app.id AS app, trigger,
+      datetime(started_wall_us / 1000000, 'unixepoch', 'localtime') AS started, duration_us / 1e6 AS seconds,
+      outcome, cause, cause_code, cause_text, stop_reason
+    FROM refresh JOIN app ON app.key = refresh.app
+    ORDER BY refresh.id DESC;
+
+    -- For people: refreshes and waits. The text says what came of a refresh, or what held up the app.
+    CREATE VIEW timeline AS
+    SELECT
+      app.id AS app, datetime(wall_us / 1000000, 'unixepoch', 'localtime') AS started, seconds, kind, text
+    FROM (
+      SELECT
+        app AS key, started_wall_us AS wall_us, duration_us / 1e6 AS seconds, 'refresh' AS kind,
+        outcome || ifnull(' ' || cause, '') || ifnull(' ' || cause_code, '') || ifnull(' ' || cause_text, '') AS text
+      FROM refresh
+      UNION ALL
+      SELECT app, since_wall_us, (until_wall_us - since_wall_us) / 1e6, 'wait', holds FROM wait
+    ) JOIN app USING (key)
+    ORDER BY wall_us DESC;
+
     """
-    ALTER TABLE app ADD COLUMN held_since_us INTEGER;  -- since when it is due and held, if its file wants to know
-    ALTER TABLE app ADD COLUMN is_held_told INTEGER;
 
-    -- Until a boot's wall clock is set: the clock of the last save before the boot, and when the state was restored.
-    ALTER TABLE clock ADD COLUMN late_saved_wall_us INTEGER;
-    ALTER TABLE clock ADD COLUMN late_restored_us INTEGER;
-
-    """,
-    """
-    ALTER TABLE app ADD COLUMN is_forced INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE app ADD COLUMN running_is_forced INTEGER;  -- null as 0
-
-    ALTER TABLE opening ADD COLUMN ended_wall_us INTEGER;  -- null while it goes on, and when nobody saw its end
-    ALTER TABLE opening ADD COLUMN is_observed INTEGER NOT NULL DEFAULT 0;  -- a desktop showed it; else it was told
-
-    """,
-    """
-    ALTER TABLE transfer ADD COLUMN owner INTEGER;  -- the user id of the app's owner, when it was asked for
-
-    """,
-    "ALTER TABLE app ADD COLUMN kept_unit TEXT;  -- the unit that its guard keeps from running, in this boot\n",
-    """
-    ALTER TABLE app ADD COLUMN streak_failures INTEGER;  -- how many refreshes failed in a row; null for none
-    ALTER TABLE app ADD COLUMN is_streak_told INTEGER;
-    ALTER TABLE app ADD COLUMN skips_all INTEGER NOT NULL DEFAULT 0;  -- until skipped_until_us, not only the next
-
-    """,
-    "ALTER TABLE validator ADD COLUMN final_url TEXT;  -- the URL that sent the content; null for earlier releases\n",
-    "ALTER TABLE transfer ADD COLUMN flatpak TEXT;  -- the Flatpak that asked, to whose files the transfer is bound\n",
-    """
-    ALTER TABLE app ADD COLUMN was_attached INTEGER NOT NULL DEFAULT 0;  -- a process served its refreshes to the end
-
-    """,
-    "ALTER TABLE app ADD COLUMN is_owner_present INTEGER;  -- what the sessions last said; null for nothing yet\n",
-  ]
+  /// Brings the file to this release's version; each step happens completely or not at all.
+  static func migrate(_ database: Database) throws(StoreError) {
+    let readVersion = try Statement("PRAGMA user_version", on: database, to: .open)
+    func found() throws(StoreError) -> Int64 {
+      var version: Int64 = 0
+      try readVersion.rows { row in version = row.integer(0) }
+      return version
+    }
+    while try found() != version {
+      try database.transaction(to: .upgrade) { () throws(StoreError) in
+        // Read again: another process may have been first.
+        let found = try found()
+        guard found <= version else { throw .newerSchema(found, known: version, path: database.path) }
+        guard found == 0 || found >= first else { throw .unreleased(found, path: database.path) }
+        guard found < version else { return }
+        let step = Int(found) - first
+        let (sql, next) = found == 0 ? (tables, first) : (migrations[step], first + step + 1)
+        try database.execute("\(sql)PRAGMA user_version = \(next)", to: .upgrade)
+      }
+    }
+  }
 }

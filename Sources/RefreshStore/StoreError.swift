@@ -17,6 +17,10 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     ///
     /// It was set aside, and a new file begun: save every state again.
     case corrupt
+    /// A build before the first release wrote the file.
+    ///
+    /// It was set aside, and a new file begun, as for `corrupt`.
+    case unreleased
     /// The file or its directory cannot be written.
     case readOnly
     /// The disk has not answered in time, and may still answer.
@@ -86,7 +90,15 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         + remedy(.unanswered, sqliteCode: 0))
   }
 
-  /// A file of a later release.
+  /// The error of a file of a build before the first release.
+  static func unreleased(_ found: Int64, path: String) -> StoreError {
+    StoreError(
+      code: .unreleased, path: path,
+      description: "cannot use \(path): a build before the first release wrote it (schema \(found), the first release "
+        + "began with \(Schema.first)); \(remedy(.unreleased, sqliteCode: 0))")
+  }
+
+  /// The error of a file of a later release.
   static func newerSchema(_ found: Int64, known: Int, path: String) -> StoreError {
     StoreError(
       code: .newerSchema, path: path,
@@ -94,18 +106,30 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         + remedy(.newerSchema, sqliteCode: 0))
   }
 
-  /// The error of this damaged file after it was renamed to `aside`.
+  /// The word for the name of a file that cannot be used, so that a new file takes its place; nil for other errors.
+  var asideWord: String? {
+    switch code {
+    case .corrupt: "corrupt"
+    case .unreleased: "unreleased"
+    case .full, .busy, .readOnly, .unanswered, .newerSchema, .other: nil
+    }
+  }
+
+  /// Whether the file was set aside: everything must be saved again.
+  public var isSetAside: Bool { asideWord != nil }
+
+  /// The error of this file after it was renamed to `aside`.
   func setAside(as aside: String) -> StoreError {
     StoreError(
       code: code, path: path, sqliteCode: sqliteCode,
       description: "\(description); it is now \(aside), and a new file is begun")
   }
 
-  /// The error of a damaged file that cannot be renamed.
+  /// The error of a file that cannot be renamed.
   static func cannotSetAside(_ path: String, as aside: String, systemError: Int32) -> StoreError {
     StoreError(
       code: .other, path: path,
-      description: "cannot rename the damaged \(path) to \(aside): \(String(cString: strerror(systemError))); "
+      description: "cannot rename \(path) to \(aside): \(String(cString: strerror(systemError))); "
         + "move it away by hand")
   }
 
@@ -131,6 +155,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .busy: "another program is writing to it: end that program"
     case .corrupt: "sqlite3's .recover may read what is left of it"
     case .readOnly: "let the user of refreshd write the file and its directory"
+    case .unreleased: "every app is refreshed as if it were new"
     case .unanswered: "look at the disk and at the kernel's log"
     case .newerSchema: "install that version again, or move the file away to begin anew"
     case .other where sqliteCode & 0xff == SQLITE_CANTOPEN:

@@ -38,7 +38,7 @@ public struct TransferRequest: Hashable, Sendable {
   public var usesNetrc = false
   /// The text of the desktop notification when the last transfer of the session has ended.
   public var notice: String?
-  /// The user id of the app's owner at the request; nil for a transfer from a release before schema 9.
+  /// The user id of the app's owner at the request; nil if it is not known.
   public var owner: UInt32?
   /// The id of the Flatpak that asked for it, whose files alone it may read and write; nil if it was asked for outside one.
   public var flatpak: String?

@@ -157,17 +157,21 @@ final class Tables {
     for (id, progress) in changes.progress { try transfers.save(progress, of: id) }
   }
 
-  /// Renames a damaged file with its write-ahead log, and returns its new name.
+  /// Renames a file that cannot be used, with its write-ahead log; returns its error, which then has the new name.
   ///
-  /// No connection to it may be open: SQLite deletes the log by its name when the last connection closes.
-  static func setAside(_ path: String, wallMicroseconds: Int64) throws(StoreError) -> String {
-    let aside = "\(path).corrupt-\(wallMicroseconds / 1_000_000)"
+  /// Throws the error itself if it allows the file to be used later. No connection to the file may be open: SQLite
+  /// deletes the log by its name when the last connection closes.
+  static func setAside(
+    _ path: String, after error: StoreError, wallMicroseconds: Int64
+  ) throws(StoreError) -> StoreError {
+    guard let word = error.asideWord else { throw error }
+    let aside = "\(path).\(word)-\(wallMicroseconds / 1_000_000)"
     // The file itself goes last: SQLite would apply a log without its file to the new file.
     for suffix in ["-shm", "-wal", ""] {
       guard rename(path + suffix, aside + suffix) == 0 || errno == ENOENT else {
         throw .cannotSetAside(path, as: aside, systemError: errno)
       }
     }
-    return aside
+    return error.setAside(as: aside)
   }
 }

@@ -3,7 +3,7 @@ import RefreshEngine
 /// The validator of a URL that an app fetches, with which the server sends only changed content; or the last session of a
 /// replication.
 public struct Validator: Hashable, Sendable {
-  /// The URL that sent the content, after redirects; nil if a release before schema 12 saved the rest.
+  /// The URL that sent the content, after redirects; nil if it is not known.
   public var finalURL: String?
   /// The `ETag` of the content, as the server wrote it; or the session of the replication that was counted last.
   public var etag: String?

@@ -104,7 +104,6 @@ def test_a_transfer_that_was_stored_without_its_owner_does_not_run(nobodys, misb
     id = nobodys.download(misbehaving.url("plain", SIZE))
     nobodys.daemon.stop()
     with sqlite3.connect(nobodys.daemon.state / "refreshd.sqlite") as store:
-        # As a release before schema 9 stored it.
         store.execute("UPDATE transfer SET owner = NULL")
     nobodys.daemon.start()
     nobodys.daemon.call("Manager.Enable", apps=[TODO])

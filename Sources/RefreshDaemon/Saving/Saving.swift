@@ -190,7 +190,7 @@ final class Saving: DecisionFollower {
     refused = []
     if problem == nil { for promise in late { promise.storedLate?(known) } }
     // A new file gets everything at once; if it is damaged again, after the pause.
-    let isDamagedAgain = problem?.code == .corrupt && self.problem?.code == .corrupt
+    let isDamagedAgain = problem?.isSetAside == true && self.problem?.isSetAside == true
     complete(turn, problem, known)
     guard isEmpty || isDamagedAgain || mayGather else { return commit() }
     becomeIdle()
@@ -288,7 +288,7 @@ final class Saving: DecisionFollower {
   }
 
   private func saveAllAfter(_ problem: StoreError) {
-    guard problem.code == .corrupt else { return }
+    guard problem.isSetAside else { return }
     // Includes apps without a file, because their files may come back.
     let apps = core.engine.knownApps
     pending.changed.formUnion(apps)

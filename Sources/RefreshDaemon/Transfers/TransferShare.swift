@@ -8,7 +8,7 @@ struct TransferShare {
   private(set) var ids: Set<TransferID> = []
   private(set) var bytes = 0
   private(set) var servers: [String: Int] = [:]
-  /// The owner of the app when it last added to the queue; nil for transfers from an older release, which stored no owner.
+  /// The owner of the app when it last added to the queue; nil if the store has transfers without an owner.
   private(set) var owner: UInt32?
 
   mutating func add(_ id: TransferID, _ known: KnownTransfers.Known) {

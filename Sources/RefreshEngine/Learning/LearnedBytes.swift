@@ -1,11 +1,6 @@
 extension Learned {
   /// The first byte of the stored form: the version of the layout.
   private static let version: UInt8 = 5
-  /// The oldest version that can be read.
-  ///
-  /// Version 3 had half hours, no price of an app's own and no log of openings: those begin anew, the rest is kept. Version
-  /// 4 had one coarse habit, whose weight goes to both.
-  private static let oldest: UInt8 = 3
 
   /// The bytes that the store keeps.
   public var encoded: [UInt8] {
@@ -43,51 +38,44 @@ extension Learned {
     self.init()
     var reader = ByteReader(encoded)
     let counts: ClosedRange<Float> = 0...1e9
-    guard let version = reader.integer(UInt8.self), (Self.oldest...Self.version).contains(version),
+    guard let version = reader.integer(UInt8.self), version == Self.version,
       let hasDay = reader.flag, let day = reader.integer(Int32.self),
       let hasBelief = reader.flag, let chances = reader.scaled(hasBelief ? RateBelief.rates.count : 0, in: 0...1),
       let updates = reader.floats(8, in: counts), let expected = reader.floats(8, in: counts),
       let openings = reader.scaled(use.openings.count, in: counts),
       let week = reader.float(in: counts), let weekend = reader.float(in: counts),
-      let fine = version == Self.oldest ? (OpeningLog(), Numbers()) : Self.fineUse(&reader, version),
+      let (log, weights) = Self.fineUse(&reader),
       let isKnown = reader.flag, let means = reader.floats(3, in: counts),
       let cost = Cost(means: SIMD3(means), isKnown: isKnown), let step = reader.float(in: counts),
-      let costs = reader.integers(version == Self.oldest ? Use.halfHours : future.costs.count, UInt16.self),
-      let rise = reader.float(in: -1e9...1e9), let spending = version == Self.oldest ? Spending() : Spending(&reader),
-      reader.isAtEnd
+      let costs = reader.integers(future.costs.count, UInt16.self), let rise = reader.float(in: -1e9...1e9),
+      let spending = Spending(&reader), reader.isAtEnd
     else { return nil }
     self.day = hasDay ? day : nil
     newData.belief.chances = Numbers(chances.map { Float16($0) })
     newData.updates = SIMD8(updates)
     newData.expected = SIMD8(expected)
     use.openings = Numbers(openings.map { Float16(min($0, 60_000)) })
-    (use.log, use.weights) = fine
+    (use.log, use.weights) = (log, weights)
     use.days = SIMD2(week, weekend)
     measuredCost = cost
     self.spending = spending
-    let timeslots = version == Self.oldest ? costs.flatMap { [$0, $0, $0] } : costs
-    (future.costs, future.step, future.rise) = (RoundedNumbers(timeslots), step, rise)
+    (future.costs, future.step, future.rise) = (RoundedNumbers(costs), step, rise)
   }
 
   /// Reads the log of openings and the weights of the explanations.
-  private static func fineUse(_ reader: inout ByteReader, _ version: UInt8) -> (OpeningLog, Numbers<17, Float16>)? {
-    let explanations = version < Self.version ? Explanations.count - 1 : Explanations.count
+  private static func fineUse(_ reader: inout ByteReader) -> (OpeningLog, Numbers<17, Float16>)? {
     guard let hasDay = reader.flag, let day = reader.integer(Int32.self), let count = reader.integer(UInt8.self),
       let bytes = reader.integers(Int(count), UInt8.self),
       let log = OpeningLog(bytes: bytes, day: hasDay ? day : nil),
-      let bits = reader.integers(explanations + Repeats.strengths.count, UInt16.self)
+      let bits = reader.integers(Explanations.count + Repeats.strengths.count, UInt16.self)
     else { return nil }
-    var weights = bits.map { Float16(bitPattern: $0) }
+    let weights = bits.map { Float16(bitPattern: $0) }
     // NaN is not within the range.
     guard weights.allSatisfy({ (0...1.01).contains($0) }) else { return nil }
     // Each group sums to one; all are zero before the first day has ended.
-    let groups = [weights.prefix(explanations), weights.suffix(Repeats.strengths.count)]
+    let groups = [weights.prefix(Explanations.count), weights.suffix(Repeats.strengths.count)]
     let empty = groups.count { group in group.allSatisfy { $0 == 0 } }
     guard empty == 0 || empty == groups.count else { return nil }
-    if version < Self.version {
-      let half = weights[explanations - 1] / 2
-      weights.replaceSubrange((explanations - 1)..<explanations, with: [half, half])
-    }
     return (log, Numbers(weights))
   }
 }

@@ -117,42 +117,16 @@ struct LearnedTests {
     #expect(app.encoded.count <= 810)
   }
 
-  @Test("what an older daemon learnt is read, but for what it did not keep")
-  func older() throws {
-    var writer = ByteWriter()
-    writer.append(UInt8(3))
-    writer.append(UInt8(1))
-    writer.append(Int32(9))
-    writer.append(UInt8(0))
-    writer.append(Float(0))
-    writer.append([Float](repeating: 1, count: 16))
-    writer.append(scaled: (0..<96).map { $0 == 24 ? 5 : 0 })
-    writer.append([6, 2])
-    writer.append(UInt8(1))
-    writer.append([1, 2, 3, 0.5])
-    for _ in 0..<48 { writer.append(UInt16(7)) }
-    writer.append(Float(60))
-    let learned = try #require(Learned(encoded: writer.bytes))
-    #expect(learned.day == 9)
-    #expect(learned.use.total == 5)
-    #expect(learned.use.days == SIMD2(6, 2))
-    #expect(learned.use.log.days.openings.isEmpty)
-    #expect(Learned(encoded: learned.encoded) == learned)
-  }
-
-  @Test("the weights of version 4, which had one coarse habit, are shared among both")
-  func version4() throws {
-    let (app, _) = Self.app(openedAt: [8 * 60, 12 * 60])
-    var bytes = app.encoded
-    bytes[0] = 4
-    // 321 bytes come after the weights of the explanations and repeats: costs, future and spending.
-    let coarse = bytes.count - 321 - 2 * (2 + Repeats.strengths.count)
-    bytes.removeSubrange(coarse..<(coarse + 2))
-    let read = try #require(Learned(encoded: bytes))
-    let half = app.use.weights[Explanations.count - 1] / 2
-    #expect(read.use.weights[Explanations.count - 2] == half && read.use.weights[Explanations.count - 1] == half)
-    #expect(read.use.weights.suffix(3) == app.use.weights.suffix(3))
-    #expect(read.use.log == app.use.log && read.future == app.future)
+  @Test("what another version wrote is not read")
+  func otherVersions() {
+    let (app, device) = Self.app(openedAt: [8 * 60])
+    for change in [-1, 1] {
+      var (ofApp, ofDevice) = (app.encoded, device.encoded)
+      ofApp[0] = UInt8(Int(ofApp[0]) + change)
+      ofDevice[0] = UInt8(Int(ofDevice[0]) + change)
+      #expect(Learned(encoded: ofApp) == nil)
+      #expect(Learnings(encoded: ofDevice, budget: device.budget) == nil)
+    }
   }
 
   @Test("an app is planned alike after it was written and read")

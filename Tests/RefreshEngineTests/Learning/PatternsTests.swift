@@ -68,17 +68,4 @@ import Testing
     let use = UseTests.use(0..<1) { _ in [7 * 60] }
     #expect(use.expected(1..<2, read.use)[0].openings == use.expected(1..<2, device.use)[0].openings)
   }
-
-  @Test func `What a machine learnt before there were patterns is read, but for them`() throws {
-    var writer = ByteWriter()
-    writer.append(UInt8(2))
-    writer.append(Float(1.5))
-    writer.append(UInt32(3))
-    writer.append(0.01)
-    writer.append([Float](repeating: 1 / 48, count: 48))
-    for _ in 0..<3 { writer.append(Float(2)) }
-    let read = try #require(Learnings(encoded: writer.bytes, budget: Budget(profile: .balanced)))
-    #expect(read.scarcity == 1.5 && read.sharers == 3 && read.typicalRate == 0.01)
-    #expect(read.use.patterns == Patterns())
-  }
 }

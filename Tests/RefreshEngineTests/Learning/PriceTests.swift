@@ -76,18 +76,4 @@ import Testing
       #expect(abs(device.price - price) < 0.01)
     }
   }
-
-  @Test func `What a machine learnt while the price was steered is read, without that price`() throws {
-    var writer = ByteWriter()
-    writer.append(UInt8(1))
-    writer.append(UInt32(40))
-    for number in [174_000.0, 0.01] { writer.append(number) }
-    writer.append([Float](repeating: 1 / 48, count: 48))
-    for _ in 0..<3 { writer.append(Float(2)) }
-    writer.append(UInt32(7))
-    for number in [70.0, 0] { writer.append(number) }
-    let read = try #require(Learnings(encoded: writer.bytes, budget: Budget(profile: .balanced)))
-    #expect(read.typicalRate == 0.01 && read.typicalCost == SIMD3(2, 2, 2))
-    #expect(read.price == Profile.balanced.price)
-  }
 }
