@@ -61,13 +61,20 @@ class Service:
         return [int(line) for file in files for line in file.read_text().splitlines()]
 
     def clear(self):
-        # The slice has all tasks that are still running.
-        self.systemctl("stop", "refreshd.service", "refreshd.socket", "refreshd.slice", check=False)
-        self.systemctl("reset-failed", "refreshd-task-*.service", check=False)
-        self.systemctl("reset-failed", "refreshd.service", "refreshd.socket", check=False)
-        for directory in ("/etc/refreshd", "/run/refreshd", "/var/lib/refreshd", DROP_INS):
+        # The slice has all tasks that are still running. A daemon that is just starting a task in a slice that stops would
+        # wait for systemd's yes until its patience ends.
+        self.systemctl("stop", "refreshd.service", "refreshd.socket", check=False)
+        self.systemctl("stop", "refreshd.slice", check=False)
+        self.systemctl("reset-failed", "refreshd-task-*.service", "refreshd.service", "refreshd.socket", check=False)
+        for directory in ("/etc/refreshd", "/run/refreshd", "/var/lib/refreshd"):
             shutil.rmtree(directory, ignore_errors=True)
-        self.systemctl("daemon-reload")
+        self.drop(DROP_INS)
+
+    def drop(self, drop_ins):
+        """Removes the drop-ins of a unit. A reload of systemd takes longer than many a test, so it waits for a reason."""
+        if drop_ins.exists():
+            shutil.rmtree(drop_ins)
+            self.systemctl("daemon-reload")
 
     # Files.
 

@@ -170,11 +170,11 @@ def test_a_frozen_unit_keeps_its_processes(daemon, write_unit, network_manager):
     assert show("MainPID") == pid
 
     # A person stops the frozen unit: it stays stopped.
-    metered(network_manager, True)
+    daemon.refreshctl("disable", TODO)
     wait_until(is_in("frozen", name="FreezerState"))
     systemctl("stop", UNIT)
     wait_until(lambda: not why(daemon)["guarded"]["is_kept"])
-    metered(network_manager, False)
+    daemon.refreshctl("enable", TODO)
     settle(daemon)
     wait_until(lambda: keepers() == [])
     assert is_in("inactive")()
@@ -185,24 +185,24 @@ def keepers():
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.splitlines()
 
 
-def test_a_unit_that_a_person_has_stopped_stays_stopped(daemon, write_unit, network_manager):
+def test_a_unit_that_a_person_has_stopped_stays_stopped(daemon, write_unit):
     write_unit()
-    daemon.configure(guard(network="unmetered"))
+    daemon.configure(guard())
     daemon.start()
     settle(daemon)
     systemctl("stop", UNIT)
-    metered(network_manager, True)
+    daemon.refreshctl("disable", TODO)
     wait_until(lambda: why(daemon)["guarded"].get("state") == "not running")
-    metered(network_manager, False)
+    daemon.refreshctl("enable", TODO)
     settle(daemon)
     wait_until(lambda: keepers() == [])
     assert is_in("inactive")()
 
     # Until the person starts it again.
     systemctl("start", UNIT)
-    metered(network_manager, True)
+    daemon.refreshctl("disable", TODO)
     wait_until(is_in("inactive"))
-    metered(network_manager, False)
+    daemon.refreshctl("enable", TODO)
     wait_until(is_in("active"))
 
 
@@ -217,21 +217,21 @@ def test_a_unit_that_is_started_while_it_is_held_is_stopped_again(daemon, write_
     assert is_in("inactive")()
 
 
-def test_a_unit_is_guarded_by_its_alias_too(daemon, write_unit, network_manager):
+def test_a_unit_is_guarded_by_its_alias_too(daemon, write_unit):
     write_unit()
     alias = UNITS / "alias-of-sync.service"
     alias.symlink_to(UNIT)
     try:
         systemctl("daemon-reload")
-        daemon.configure(guard(alias.name, network="unmetered"))
+        daemon.configure(guard(alias.name))
         daemon.start()
         settle(daemon)
-        metered(network_manager, True)
+        daemon.refreshctl("disable", TODO)
         wait_until(is_in("inactive"))
         # Only the unit itself tells that somebody starts it.
         systemctl("start", UNIT)
         wait_until(is_in("inactive"))
-        metered(network_manager, False)
+        daemon.refreshctl("enable", TODO)
         wait_until(is_in("active"))
     finally:
         alias.unlink()
@@ -333,23 +333,7 @@ def test_nothing_stays_frozen_without_its_guard(daemon, write_unit, end):
     assert is_in("active")()
 
 
-def test_a_keeper_without_a_daemon_returns_the_unit(daemon, write_unit):
-    write_unit()
-    daemon.configure(guard(guard="freeze"))
-    daemon.drop_in("[Service]\nRestart=no\n")
-    daemon.start()
-    settle(daemon)
-    daemon.refreshctl("disable", TODO)
-    wait_until(is_in("frozen", name="FreezerState"))
-    keeper = os.pidfd_open(int(show("MainPID", keepers()[0].split()[0])))
-    systemctl("kill", "--signal=KILL", "refreshd.service")
-    # Nobody asks the daemon, which would start it.
-    assert select.select([keeper], [], [], BOUND)[0], "the keeper has not ended"
-    os.close(keeper)
-    assert show("FreezerState") == "running"
-
-
-def test_a_unit_that_its_keeper_returned_alone_is_not_reported_as_left(daemon, write_unit, journal):
+def test_a_keeper_without_a_daemon_returns_the_unit_and_the_next_daemon_knows(daemon, write_unit, journal):
     """Nobody guards the two units any more when the next daemon starts: one was returned, one was not."""
     units = {TODO: UNIT, "org.example.zoo": "zoo.service"}
     for name in units.values():
@@ -369,6 +353,7 @@ def test_a_unit_that_its_keeper_returned_alone_is_not_reported_as_left(daemon, w
     with pidfd(processes[UNIT]) as returns, pidfd(processes["zoo.service"]) as dies:
         systemctl("kill", "--signal=KILL", "refreshd.service")
         os.kill(processes["zoo.service"], signal.SIGKILL)
+        # Nobody asks the daemon, which would start it.
         for keeper in (returns, dies):
             assert select.select([keeper], [], [], BOUND)[0], "a keeper has not ended"
     assert is_in("running", name="FreezerState")()
@@ -442,17 +427,17 @@ def test_a_unit_that_is_starting_is_frozen_after_that(daemon, write_unit, tmp_pa
     wait_until(is_in("frozen", name="FreezerState"))
 
 
-def test_a_unit_that_is_masked_meanwhile_is_not_started_again(daemon, write_unit, network_manager):
+def test_a_unit_that_is_masked_meanwhile_is_not_started_again(daemon, write_unit):
     write_unit()
-    daemon.configure(guard(network="unmetered"))
+    daemon.configure(guard())
     daemon.start()
     settle(daemon)
-    metered(network_manager, True)
+    daemon.refreshctl("disable", TODO)
     wait_until(lambda: why(daemon)["guarded"].get("state") == "stopped")
     (UNITS / UNIT).unlink()
     (UNITS / UNIT).symlink_to("/dev/null")
     systemctl("daemon-reload")
-    metered(network_manager, False)
+    daemon.refreshctl("enable", TODO)
     wait_until(lambda: "cannot start sync.service again" in (why(daemon)["guarded"].get("trouble") or ""))
     assert "masked" in words(daemon)
 

@@ -37,8 +37,8 @@ class Bridge:
     def clear(self):
         self.refreshd.systemctl("stop", "refresh-push.service", check=False)
         self.refreshd.systemctl("reset-failed", "refresh-push.service", check=False)
-        for directory in (DROP_INS, "/var/lib/refresh-push"):
-            shutil.rmtree(directory, ignore_errors=True)
+        self.refreshd.drop(DROP_INS)
+        shutil.rmtree("/var/lib/refresh-push", ignore_errors=True)
         TOLD.unlink(missing_ok=True)
 
     def configure(self, ntfy, topic=TOPIC, **keys):
