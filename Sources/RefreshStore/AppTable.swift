@@ -130,7 +130,7 @@ extension Waiting: ColumnRecord {
 }
 
 extension Instant {
-  /// An instant that reading overwrites.
+  /// A placeholder, which reading replaces.
   static let zero = Instant(microseconds: 0)
 }
 
@@ -186,7 +186,7 @@ struct AppRows<Record: ColumnRecord> {
     return (try AppID(row, 0), record)
   }
 
-  /// The greatest number that a row ever had, also a deleted row; 0 before the first.
+  /// The highest number of any row, deleted rows included; 0 if there was none.
   func last() throws(StoreError) -> UInt64 {
     var last: UInt64 = 0
     try Statement("SELECT seq FROM sqlite_sequence WHERE name = ?", on: database, to: .read).rows(.text(table)) {

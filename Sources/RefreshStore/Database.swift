@@ -65,7 +65,7 @@ final class Database {
       try execute("COMMIT", to: purpose)
       return result
     } catch {
-      // SQLite has rolled back by itself after some errors (lang_transaction.html); the first error tells more.
+      // SQLite has rolled back by itself after some errors (lang_transaction.html); the first error says more.
       if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
       throw error
     }

@@ -64,7 +64,7 @@ struct History {
 protocol HistoryLine: ColumnRecord {
   /// The table of such lines, with a column `app` and an `id` in the order of time.
   static var table: String { get }
-  /// Makes a line that reading overwrites.
+  /// Makes an empty line, which reading fills.
   init()
 }
 

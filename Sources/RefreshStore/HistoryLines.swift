@@ -82,7 +82,7 @@ extension TaskRecord: ColumnRecord {
     try column("bytes", &bytes)
   }
 
-  /// A record that reading overwrites.
+  /// An empty record, which reading fills.
   static var blank: TaskRecord { TaskRecord(name: "", outcome: .noData, duration: .zero, cpu: .zero, message: "") }
 }
 
@@ -221,7 +221,7 @@ public struct StoredOpening: Hashable, Sendable {
   public var wallMicroseconds: Int64 = 0
   /// The end, likewise; nil while it goes on, and if nobody saw its end.
   public var endWallMicroseconds: Int64?
-  /// Whether a desktop showed it; otherwise a signal told it.
+  /// Whether a desktop showed it; otherwise a signal or a lease reported it.
   public var isObserved = false
 
   /// Makes an opening without an end.

@@ -28,7 +28,7 @@ public struct Loaded: Sendable {
   public internal(set) var transfers: [TransferID: StoredTransfer] = [:]
   /// The transfers in a form that no release writes, each with its error; they are forgotten.
   public internal(set) var unreadableTransfers: [TransferID: StoreError] = [:]
-  /// The greatest number that a transfer ever had, also a forgotten transfer; 0 before the first.
+  /// The highest number of any transfer, forgotten transfers included; 0 if there was none.
   public internal(set) var lastTransfer: UInt64 = 0
   /// The validators of fetches, by app and URL.
   public internal(set) var validators: [AppID: [String: Validator]] = [:]
@@ -36,7 +36,7 @@ public struct Loaded: Sendable {
   public internal(set) var pushes: [AppID: [Push]] = [:]
   /// The pushes in a form that no release writes, each with its error; they are forgotten.
   public internal(set) var unreadablePushes: [PushID: StoreError] = [:]
-  /// The greatest number that a push ever had, also a forgotten push; 0 before the first.
+  /// The highest number of any push, forgotten pushes included; 0 if there was none.
   public internal(set) var lastPush: UInt64 = 0
   /// The error of a damaged file, or of an unreleased build's file, which was set aside; a new file has begun.
   public internal(set) var damaged: StoreError?
@@ -51,7 +51,7 @@ public struct Loaded: Sendable {
     let moved = { (instant: Instant) in instant + shift }
     states = states.mapValues {
       var state = $0.moved(moved, ahead: moved)
-      // Another boot starts its units anew.
+      // Another boot starts its units itself.
       state.keptUnit = nil
       return state
     }

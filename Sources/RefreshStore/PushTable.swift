@@ -27,7 +27,7 @@ struct PushTable {
     return (pushes, unreadable)
   }
 
-  /// The greatest number that a push ever had, also a forgotten push; 0 before the first.
+  /// The highest number of any push, forgotten pushes included; 0 if there was none.
   func last() throws(StoreError) -> UInt64 { try saved.last() }
 
   /// Saves a push of an app that has a row.
@@ -49,7 +49,7 @@ extension Push: ColumnRecord {
     try column.count("merged", &merged)
   }
 
-  /// A push that reading overwrites.
+  /// An empty push, which reading fills.
   static var blank: Push { Push(id: PushID(0), payload: "", contentID: nil, urgency: .normal, at: .zero) }
 }
 

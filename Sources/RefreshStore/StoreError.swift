@@ -157,7 +157,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .readOnly: "let the user of refreshd write the file and its directory"
     case .unreleased: "every app is refreshed as if it were new"
     case .unanswered: "look at the disk and at the kernel's log"
-    case .newerSchema: "install that version again, or move the file away to begin anew"
+    case .newerSchema: "install that version again, or move the file away to start with an empty one"
     case .other where sqliteCode & 0xff == SQLITE_CANTOPEN:
       "make its directory, and let the user of refreshd write there"
     case .other: "look at the disk and at the kernel's log"

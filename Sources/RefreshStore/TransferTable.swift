@@ -16,7 +16,7 @@ public struct TransferRequest: Hashable, Sendable {
   public var direction: Direction
   /// The whole URL, with its secrets.
   public var url: String
-  /// The file on this machine, a whole path.
+  /// The file on this machine, an absolute path.
   public var path: String
   /// A description, in the caller's words.
   public var description: String?
@@ -81,7 +81,7 @@ public struct ResumeData: Hashable, Sendable {
 
 /// The progress of a transfer.
 public struct TransferProgress: Hashable, Sendable {
-  /// How often a worker got it.
+  /// How many times a worker was given it.
   public var attempts: Int64 = 0
   /// The last error, in one line; nil without any.
   public var message: String?
@@ -155,7 +155,7 @@ struct TransferTable {
     return (transfers, unreadable)
   }
 
-  /// The greatest number that a transfer ever had, also a forgotten transfer; 0 before the first.
+  /// The highest number of any transfer, forgotten transfers included; 0 if there was none.
   func last() throws(StoreError) -> UInt64 { try saved.last() }
 
   /// Saves a transfer of an app that has a row.
