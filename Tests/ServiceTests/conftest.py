@@ -118,7 +118,8 @@ def journal():
 def refreshd(installed, journal):
     """The service, stopped, without configuration, state or drop-ins."""
     service = Service(journal)
-    service.clear()
+    if service.has_files():
+        service.clear()
     yield service
     service.clear()
 

@@ -10,6 +10,7 @@ import varlink
 
 SOCKET = "/run/refreshd/org.refreshd"
 APPS = pathlib.Path("/etc/refreshd/apps.d")
+FOLDERS = [pathlib.Path(folder) for folder in ("/etc/refreshd", "/run/refreshd", "/var/lib/refreshd")]
 DROP_INS = pathlib.Path("/run/systemd/system/refreshd.service.d")
 SPAWN = pathlib.Path(__file__).resolve().parents[2] / "systemd/spawn.conf"
 TODO = "org.example.todo"
@@ -66,9 +67,13 @@ class Service:
         self.systemctl("stop", "refreshd.service", "refreshd.socket", check=False)
         self.systemctl("stop", "refreshd.slice", check=False)
         self.systemctl("reset-failed", "refreshd-task-*.service", "refreshd.service", "refreshd.socket", check=False)
-        for directory in ("/etc/refreshd", "/run/refreshd", "/var/lib/refreshd"):
-            shutil.rmtree(directory, ignore_errors=True)
+        for folder in FOLDERS:
+            shutil.rmtree(folder, ignore_errors=True)
         self.drop(DROP_INS)
+
+    def has_files(self):
+        """Whether a test that did without this class has left something; a running socket has its folder."""
+        return any(folder.exists() for folder in (*FOLDERS, DROP_INS))
 
     def drop(self, drop_ins):
         """Removes the drop-ins of a unit. A reload of systemd takes longer than many a test, so it waits for a reason."""

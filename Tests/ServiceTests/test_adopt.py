@@ -50,11 +50,12 @@ def write_timer():
     """Writes a timer and its service, and removes them."""
     written = []
 
-    def write(name, timer, service="[Service]\nType=oneshot\nExecStart=/bin/true\n"):
+    def write(name, timer, service="[Service]\nType=oneshot\nExecStart=/bin/true\n", reload=True):
         for suffix, text in (("timer", timer), ("service", service)):
             (UNITS / f"{name}.{suffix}").write_text(text)
             written.append(UNITS / f"{name}.{suffix}")
-        systemctl("daemon-reload")
+        if reload:
+            systemctl("daemon-reload")
         return f"{name}.timer"
 
     yield write
@@ -70,17 +71,22 @@ def adopted(refreshd, timer):
     return tomllib.loads(text), text
 
 
-@pytest.fixture
-def daemon(refreshd):
-    refreshd.configure()
-    refreshd.start()
-    # This machine masks it, because it must not clean what is not its own.
+@pytest.fixture(scope="module")
+def timer_of_tmpfiles():
+    """This machine masks it, because it must not clean what is not its own."""
     systemctl("unmask", "--runtime", "systemd-tmpfiles-clean.timer")
-    systemctl("start", "systemd-tmpfiles-clean.timer")
-    yield refreshd
+    yield "systemd-tmpfiles-clean.timer"
     systemctl("unmask", "systemd-tmpfiles-clean.timer")
     systemctl("stop", "systemd-tmpfiles-clean.timer")
     systemctl("mask", "--runtime", "systemd-tmpfiles-clean.timer")
+
+
+@pytest.fixture
+def daemon(refreshd, timer_of_tmpfiles):
+    refreshd.configure()
+    refreshd.start()
+    systemctl("start", timer_of_tmpfiles)
+    return refreshd
 
 
 def state_of_timers():
@@ -104,14 +110,15 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("timer", DEBIAN)
-def test_a_timer_of_debian_is_an_app(daemon, timer):
-    app, text = adopted(daemon, timer)
-    schedule = {key: app[key] for key in EXPECTED[timer]}
-    assert schedule == EXPECTED[timer], text
-    assert app["task"] == [{"unit": timer.replace(".timer", ".service")}]
-    assert app["id"] == f"timer.{timer.removesuffix('.timer')}"
-    assert "NO EQUAL" in text
+def test_the_timers_of_debian_are_apps(daemon):
+    assert set(EXPECTED) == set(DEBIAN)
+    for timer in DEBIAN:
+        app, text = adopted(daemon, timer)
+        schedule = {key: app[key] for key in EXPECTED[timer]}
+        assert schedule == EXPECTED[timer], text
+        assert app["task"] == [{"unit": timer.replace(".timer", ".service")}]
+        assert app["id"] == f"timer.{timer.removesuffix('.timer')}"
+        assert "NO EQUAL" in text
 
 
 @pytest.mark.parametrize("timer", DEBIAN)
@@ -163,9 +170,8 @@ def calendar(*expressions, more=""):
     return "[Timer]\n" + "".join(f"OnCalendar={expression}\n" for expression in expressions) + more
 
 
-@pytest.mark.parametrize(
-    ("timer", "keys", "lost"),
-    [
+def test_other_rhythms(daemon, write_timer):
+    rows = [
         (calendar("02:00", "06:00", "10:30", "15:00", "21:00"), {"background_interval": "4h"}, "not evenly apart"),
         (calendar("Mon..Fri 9..17:00"), {"background_interval": "1h", "quiet": "18:00-09:00"}, "no days of the week"),
         (calendar("*:0/30"), {"background_interval": "30min"}, None),
@@ -175,33 +181,35 @@ def calendar(*expressions, more=""):
         ("[Timer]\nOnUnitInactiveSec=45min\n", {"background_interval": "45min"}, None),
         ("[Unit]\nConditionPathExists=/srv\n" + calendar("hourly"), {"background_interval": "1h"},
          "ConditionPathExists=/srv"),
-    ],
-)  # fmt: skip
-def test_other_rhythms(daemon, write_timer, timer, keys, lost):
-    app, text = adopted(daemon, write_timer("odd", timer))
-    assert {key: app.get(key) for key in keys} == keys, text
-    said = [line for line in text.splitlines() if "NO EQUAL" in line and "TimeoutStartSec" not in line]
-    assert any(lost in line for line in said) if lost else said == [], text
-    # Every line of the timer's settings is explained.
-    explained = [line for line in text.splitlines() if re.match(r"# OnCalendar=.+: background_interval = ", line)]
-    assert len(explained) == len(re.findall(r"OnCalendar=(.+)", timer)), text
+    ]  # fmt: skip
+    names = [write_timer(f"odd{number}", timer, reload=False) for number, (timer, _, _) in enumerate(rows)]
+    systemctl("daemon-reload")
+    for name, (timer, keys, lost) in zip(names, rows, strict=True):
+        app, text = adopted(daemon, name)
+        assert {key: app.get(key) for key in keys} == keys, text
+        said = [line for line in text.splitlines() if "NO EQUAL" in line and "TimeoutStartSec" not in line]
+        assert any(lost in line for line in said) if lost else said == [], text
+        # Every line of the timer's settings is explained.
+        explained = [line for line in text.splitlines() if re.match(r"# OnCalendar=.+: background_interval = ", line)]
+        assert len(explained) == len(re.findall(r"OnCalendar=(.+)", timer)), text
 
 
-@pytest.mark.parametrize(
-    ("timer", "service", "reason"),
-    [
+def test_a_timer_without_an_equal_says_why(daemon, write_timer):
+    rows = [
         ("[Timer]\nOnBootSec=15min\n", None, "once, and not again and again"),
         (calendar("hourly", more="Unit=timers.target\n"), None, "is no service"),
         (calendar("hourly", more="Unit=nowhere.service\n"), None, "its nowhere.service is not there"),
         (calendar("hourly"), "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n", "RemainAfterExit"),
-    ],
-)
-def test_a_timer_without_an_equal_says_why(daemon, write_timer, timer, service, reason):
-    name = write_timer("odd", timer, *([service] if service else []))
-    answer = daemon.refreshctl("adopt", name, check=False)
-    assert answer.returncode == 1 and reason in answer.stderr
+    ]
+    for number, (timer, service, _) in enumerate(rows):
+        write_timer(f"odd{number}", timer, *([service] if service else []), reload=False)
+    systemctl("daemon-reload")
     shown = json.loads(daemon.refreshctl("adopt", "--list", "--json").stdout)["timers"]
-    assert reason in next(each["obstacle"] for each in shown if each["timer"] == name)
+    for number, (timer, _, reason) in enumerate(rows):
+        name = f"odd{number}.timer"
+        answer = daemon.refreshctl("adopt", name, check=False)
+        assert answer.returncode == 1 and reason in answer.stderr, timer
+        assert reason in next(each["obstacle"] for each in shown if each["timer"] == name), timer
 
 
 def test_the_output_follows_the_schema(daemon):
@@ -213,7 +221,11 @@ def test_the_output_follows_the_schema(daemon):
 
 
 def test_a_masked_timer_is_left_alone(refreshd):
-    answer = refreshd.refreshctl("adopt", "systemd-tmpfiles-clean.timer", check=False)
+    systemctl("mask", "--runtime", "fstrim.timer")
+    try:
+        answer = refreshd.refreshctl("adopt", "fstrim.timer", check=False)
+    finally:
+        systemctl("unmask", "--runtime", "fstrim.timer")
     assert answer.returncode == 1 and "it is masked" in answer.stderr
 
 

@@ -30,10 +30,11 @@ def write_unit():
     """Writes unit files of the machine, and removes them."""
     written = []
 
-    def write(*lines, name=MAIL, unit=()):
+    def write(*lines, name=MAIL, unit=(), reload=True):
         (UNITS / name).write_text("\n".join(["[Unit]", *unit, "[Service]", *lines, ""]))
-        subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
         written.append(name)
+        if reload:
+            subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
 
     yield write
     for name in written:
@@ -75,20 +76,34 @@ def task(refresh):
     return refresh["tasks"][0]
 
 
-@pytest.mark.parametrize(
-    ("script", "outcome"),
-    [("exit 0", "new_data"), ("exit 100", "no_data"), ("exit 75", "failed"), ("exit 7", "failed")],
-)
-def test_the_exit_code_of_a_unit_is_the_outcome(daemon, write_unit, script, outcome):
-    write_unit("Type=oneshot", f"ExecStart=/bin/sh -c 'echo synced 3 messages; {script}'")
-    refresh, shown = ran(daemon)
-    assert (refresh["outcome"], task(refresh)["name"]) == (outcome, "sync-mail")
-    assert "synced 3 messages" in shown
-    if outcome == "failed":
-        assert refresh["cause"]["kind"] == ("temporary" if "75" in script else "exit")
-        # A unit that has failed is started again.
-        daemon.refreshctl("run", TODO, check=False)
-        assert len(daemon.history()) == 2
+def ran_each(daemon, write_unit, units):
+    """Runs a refresh of an app for each unit: its lines, those of its section [Unit], and keys of the task.
+
+    Yields the app, its refresh and what `run` showed.
+    """
+    apps = {f"org.example.row{number}": unit for number, unit in enumerate(units)}
+    for id, (lines, unit, _) in apps.items():
+        write_unit(*lines, name=f"{id}.service", unit=unit, reload=False)
+    subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
+    daemon.configure(*[unit_app(f"{id}.service", keys, id=id) for id, (_, _, keys) in apps.items()])
+    daemon.start()
+    for id in apps:
+        shown = daemon.refreshctl("run", id, check=False).stdout
+        yield id, daemon.history(id)[0], shown
+
+
+def test_the_exit_code_of_a_unit_is_the_outcome(daemon, write_unit):
+    rows = [("exit 0", "new_data"), ("exit 100", "no_data"), ("exit 75", "failed"), ("exit 7", "failed")]
+    lines = [["Type=oneshot", f"ExecStart=/bin/sh -c 'echo synced 3 messages; {script}'"] for script, _ in rows]
+    ran = ran_each(daemon, write_unit, [(each, (), "") for each in lines])
+    for (script, outcome), (id, refresh, shown) in zip(rows, ran, strict=True):
+        assert (refresh["outcome"], task(refresh)["name"]) == (outcome, id), script
+        assert "synced 3 messages" in shown, script
+        if outcome == "failed":
+            assert refresh["cause"]["kind"] == ("temporary" if "75" in script else "exit")
+            # A unit that has failed is started again.
+            daemon.refreshctl("run", id, check=False)
+            assert len(daemon.history(id)) == 2, script
 
 
 def test_lines_that_journald_reads_after_the_end_of_the_unit_are_shown(daemon, write_unit):
@@ -105,21 +120,18 @@ def test_lines_that_journald_reads_after_the_end_of_the_unit_are_shown(daemon, w
     assert "synced 3 messages" in shown
 
 
-@pytest.mark.parametrize(
-    ("lines", "keys", "outcome"),
-    [
+def test_an_exit_code_that_the_units_file_allows_is_a_success(daemon, write_unit):
+    rows = [
         (["SuccessExitStatus=DATAERR", "ExecStart=/bin/sh -c 'exit 65'"], "", "new_data"),
         (["ExecStart=-/bin/sh -c 'exit 7'"], "", "new_data"),
         (["ExecStart=-/bin/sh -c 'exit 7'"], "no_data_exit = 0", "new_data"),
         (["SuccessExitStatus=100 75", "ExecStart=/bin/sh -c 'exit 100'"], "", "no_data"),
         (["SuccessExitStatus=100 75", "ExecStart=/bin/sh -c 'exit 75'"], "", "failed"),
         (["ExecStart=-/bin/sh -c 'exit 3'"], "no_data_exit = 3", "no_data"),
-    ],
-)
-def test_an_exit_code_that_the_units_file_allows_is_a_success(daemon, write_unit, lines, keys, outcome):
-    write_unit("Type=oneshot", *lines)
-    refresh, _ = ran(daemon, MAIL, keys)
-    assert refresh["outcome"] == outcome, refresh
+    ]
+    ran = ran_each(daemon, write_unit, [(["Type=oneshot", *lines], (), keys) for lines, keys, _ in rows])
+    for row, (_, refresh, _) in zip(rows, ran, strict=True):
+        assert refresh["outcome"] == row[-1], (row, refresh)
 
 
 def test_an_account_beyond_all_bounds_is_refused(daemon, write_unit, gate):
@@ -267,9 +279,8 @@ def test_a_service_that_restarts_itself_is_followed_to_its_last_run(daemon, writ
     assert refresh["outcome"] == "new_data"
 
 
-@pytest.mark.parametrize(
-    ("lines", "unit", "outcome", "message"),
-    [
+def test_a_unit_that_does_not_run_is_named_with_the_reason(daemon, write_unit):
+    rows = [
         (["Type=oneshot", "ExecStart=/bin/true"], ["RefuseManualStart=yes"], "failed", "RefuseManualStart"),
         (["Type=oneshot", "ExecStart=/bin/true"], ["ConditionPathExists=/nowhere"], "no_data",
          "not run: ConditionPathExists=/nowhere is not met"),
@@ -284,14 +295,12 @@ def test_a_service_that_restarts_itself_is_followed_to_its_last_run(daemon, writ
         (["Type=oneshot", "ExecStart=/bin/sh -c 'kill -SEGV $$$$'"], [], "failed", "signal 11"),
         (["Type=notify", "ExecStart=/bin/true"], [], "failed", "protocol"),
         (["Type=forking", "ExecStart=/bin/sh -c 'sleep 0.2 & exit 0'"], [], "new_data", ""),
-    ],
-)  # fmt: skip
-def test_a_unit_that_does_not_run_is_named_with_the_reason(daemon, write_unit, lines, unit, outcome, message):
-    write_unit(*lines, unit=unit)
-    refresh, _ = ran(daemon)
-    assert refresh["outcome"] == outcome
-    said = task(refresh).get("message") or ""
-    assert message in said if message else said == "", refresh
+    ]  # fmt: skip
+    ran = ran_each(daemon, write_unit, [(lines, unit, "") for lines, unit, _, _ in rows])
+    for (lines, unit, outcome, message), (_, refresh, _) in zip(rows, ran, strict=True):
+        assert refresh["outcome"] == outcome, (lines, unit, refresh)
+        said = task(refresh).get("message") or ""
+        assert message in said if message else said == "", (lines, unit, refresh)
 
 
 def test_a_unit_whose_program_is_missing_has_the_exit_code_of_systemd(daemon, write_unit):
