@@ -4,6 +4,7 @@ import pytest
 
 from client import as_user
 from daemon import MAIL, TODO
+from days import Days
 from test_expire import ctl
 from test_clock import machine, needs_root  # noqa: F401 (fixtures)
 
@@ -146,13 +147,17 @@ def test_a_command_that_fails_is_a_warning_and_no_failure(daemon):
     assert "failures_in_row" not in daemon.call("Manager.Why", app=TODO)["why"]
 
 
-@pytest.mark.bound(120)
-def test_a_command_that_never_ends_and_prints_for_ever_is_ended_and_delays_no_refresh(daemon):
-    daemon.app("exit 0", on_success=["/bin/sh", "-c", "trap '' TERM; while :; do echo y; done"])
-    daemon.start()
+def test_a_command_that_never_ends_and_prints_for_ever_is_ended_and_delays_no_refresh(daemon, preload):
+    days, told = Days(daemon, preload("ahead")), daemon.pipe("told")
+    never = f"trap '' TERM; echo up > {told}; while :; do echo y; done"
+    daemon.app("exit 0", on_success=["/bin/sh", "-c", never])
+    daemon.start(environment=days.environment)
     for _ in range(20):
         assert daemon.refresh()["outcome"] == "new_data"
-    daemon.wait_for_output("cannot tell of a success by on_success: it was ended by SIGKILL", within=90)
+    assert told.line() == "up"
+    # More than the time limit of a command.
+    days.go(60)
+    daemon.wait_for_output("cannot tell of a success by on_success: it was ended by SIGKILL")
 
 
 @pytest.mark.parametrize("word", ["exit 0", ":"])

@@ -217,7 +217,7 @@ def test_the_output_follows_the_schema(daemon):
     for command in (["adopt", "--list"], ["adopt", "man-db"], ["adopt", "man-db", "--now"], ["unadopt", "man-db"]):
         answer = json.loads(daemon.refreshctl(*command, "--json").stdout)
         schema = {"$ref": f"#/$defs/{command[0]}", "$defs": definitions}
-        jsonschema.validate(answer, schema, jsonschema.Draft202012Validator)
+        jsonschema.Draft202012Validator(schema).validate(answer)
 
 
 def test_a_masked_timer_is_left_alone(refreshd):
