@@ -61,7 +61,7 @@ extension ExchangeFailure {
   /// libcurl's code for a line of a head that is too long, since 8.6 (`CURLE_TOO_LARGE`).
   static let tooLarge: UInt32 = 100
 
-  /// The failure of an answer that nobody can read or believe.
+  /// The failure of an answer that cannot be read or trusted.
   static func unusable(_ why: String, of host: String) -> ExchangeFailure {
     ExchangeFailure(kind: .temporary, message: "cannot take the answer of \(host): \(why)")
   }

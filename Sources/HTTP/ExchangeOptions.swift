@@ -18,7 +18,7 @@ extension Exchange {
     if request.stream != nil || request.answerTime != nil { setKeepAlive(of: handle) }
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
     curl_set_text(handle, CURLOPT_USERAGENT, "refreshd")
-    // Not libcurl's own option, because libcurl takes a compressed body that was cut for a whole one.
+    // Not libcurl's own option, because libcurl accepts a compressed body that was cut as complete.
     if request.takesCompressed { lines = curl_slist_append(lines, "Accept-Encoding: gzip") }
     for line in request.headers { lines = curl_slist_append(lines, line) }
     curl_set_list(handle, CURLOPT_HTTPHEADER, lines)

@@ -1,8 +1,8 @@
 import CZlib
 
-/// Decodes a body in gzip's format (RFC 1952), and tells whether it came to its end.
+/// Decodes a body in gzip's format (RFC 1952), and detects whether its end is missing.
 ///
-/// libcurl decodes too, but takes a body that was cut for a whole one.
+/// libcurl can decode too, but accepts a body that was cut as complete.
 package final class GzipDecoder {
   private static let roomSize = 64 << 10
   /// gzip's own header and checksum (zlib.h, `inflateInit2`), with zlib's largest window.

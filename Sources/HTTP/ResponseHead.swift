@@ -64,9 +64,9 @@ package struct ResponseHead: Hashable, Sendable {
   }
 }
 
-/// The rules by which a response tells where its body ends (RFC 9112 section 6.3).
+/// The rules that determine where the body of a response ends (RFC 9112 section 6.3).
 ///
-/// A caller that keeps the body needs this mark: without it, nobody can tell whether the body was cut.
+/// A caller that keeps the body needs a marked end: without it, a body that was cut looks complete.
 extension ResponseHead {
   /// How many bytes the body has on the wire; nil if no length is declared.
   package var contentLength: Int64? {
@@ -82,9 +82,9 @@ extension ResponseHead {
   /// Whether the status allows no body.
   private var hasNoBody: Bool { status < 200 || status == 204 || status == 304 }
 
-  /// The mistake that makes the end of the body uncertain; nil if there is none.
+  /// The mistake that makes the end of the body uncertain; nil without a mistake.
   var flaw: String? {
-    // A chunked body has its own end, whatever the length says.
+    // A chunked body marks its own end, so the length does not matter.
     guard !hasNoBody, !isChunked else { return nil }
     let lengths = fields.filter { $0.name == "content-length" }.map(\.value)
     if lengths.contains(where: { ContentRange.number($0) == nil }) { return "its Content-Length is no number" }
@@ -169,7 +169,7 @@ package enum ContentRange: Hashable, Sendable {
 
 /// Parses dates of HTTP header fields.
 package enum HTTPDate {
-  /// Seconds since 1970; nil if the text is no date.
+  /// Seconds since 1970; nil if the text is not a date.
   package static func seconds(_ text: String) -> Int64? {
     let seconds = curl_getdate(text, nil)
     return seconds >= 0 ? Int64(seconds) : nil

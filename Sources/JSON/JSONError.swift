@@ -13,7 +13,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     case expected(StaticWord)
     /// The number does not fit the type.
     case outOfRange
-    /// The word is none of the enum's.
+    /// The enum does not have the word.
     case unknownWord
     /// An object lacks the member of this name.
     case missing(StaticWord)

@@ -257,7 +257,7 @@ extension JSONReader {
     return start..<position
   }
 
-  /// Skips digits; returns false if there is none.
+  /// Skips digits; returns false if there are none.
   private mutating func digits() -> Bool {
     let start = position
     while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }

@@ -67,7 +67,7 @@ extension JSONValue: JSONReadable, JSONWritable {
     }
   }
 
-  /// The first member of a name; nil if there is none, or if the value is no object.
+  /// The first member with a name; nil if there is none, or if the value is not an object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value

@@ -9,13 +9,13 @@ public struct PushPayload: Hashable, Sendable {
   /// The deepest nesting of lists and objects.
   private static let mostLevels = 32
 
-  /// The JSON text as it arrived; it is the app's own and belongs in no log.
+  /// The JSON text as it arrived; it is private to the app and must not be logged.
   public let text: String
   /// The `content-id`, the number 42 as `42`; nil if there is none.
   public let contentID: String?
   /// Whether the push starts a refresh (`aps.content-available`); otherwise only the attached processes receive it.
   public let isToWake: Bool
-  /// The alert for the user (`aps.alert`); nil if there is none, or none in a known form.
+  /// The alert for the user (`aps.alert`); nil if there is none, or if its form is unknown.
   public let alert: Alert?
 
   /// A text for the user, and its title.

@@ -42,7 +42,7 @@ struct Link: Sendable {
     case connect
     /// End all connections; the next attempt comes after the given pause.
     case disconnect(retryingIn: Duration)
-    /// End all connections for good.
+    /// End all connections and do not retry.
     case end
   }
 

@@ -114,7 +114,7 @@ final class Subscribers: Sendable {
           return standing
         }
         standing = .attached(phase)
-        // A further connection is no event by itself; only a change of phase is.
+        // Another connection is not an event; only a change of phase is.
         return phase == before ? nil : .phaseChanged(phase)
       case .disconnected:
         standing = event

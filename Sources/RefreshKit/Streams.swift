@@ -124,7 +124,7 @@ extension RefreshClient {
     }
   }
 
-  /// Opens the streams once more, at another daemon, for those who wait for their first replies.
+  /// Opens the streams again, at another daemon, for the callers that wait for their first replies.
   private func reopen(at other: SocketPath) {
     socket = other
     for (stream, former) in streams {

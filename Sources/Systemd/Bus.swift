@@ -47,7 +47,7 @@ public final class Bus {
 
   /// Connects to the bus at `address`.
   ///
-  /// Throws when the loop has no room for a timer; a missing bus is no error.
+  /// Throws when the loop has no room for a timer; a missing bus is not an error.
   ///
   /// `takesDescriptors` allows messages to pass descriptors. The close of one may hang, so never take any from a bus of
   /// several users; ``DescriptorCalls`` does.
@@ -101,7 +101,7 @@ public final class Bus {
       guard let context else { return 0 }
       let bus = Unmanaged<Bus>.fromOpaque(context).takeUnretainedValue()
       withExtendedLifetime(bus) {
-        // A rule lets forged signals pass (``BusNameOwner``).
+        // A match rule does not stop forged signals (``BusNameOwner``).
         guard let message, BusMessage(message).sender == local else { return }
         if sd_bus_message_is_signal(message, nil, "Connected") > 0 {
           bus.connected()
@@ -177,7 +177,7 @@ public final class Bus {
     return owner
   }
 
-  /// Forgets an owner that nobody listens to any more.
+  /// Forgets an owner without listeners.
   func removeOwner(of name: String) { owners[name] = nil }
 }
 
@@ -242,7 +242,7 @@ public struct BusAddress: Hashable, Sendable {
     return BusAddress(variable("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus", name: "user bus")
   }
 
-  /// Whether no socket exists at the address; false for an address that is no path.
+  /// Whether no socket exists at the address; false for an address that is not a path.
   fileprivate var isVacant: Bool {
     guard text.hasPrefix("unix:path=") else { return false }
     let path = text.dropFirst("unix:path=".count).prefix { $0 != "," && $0 != ";" }

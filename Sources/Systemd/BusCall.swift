@@ -60,7 +60,7 @@ public final class BusCall {
 
   deinit { cancel() }
 
-  /// Cancels the call; the handler is not called any more.
+  /// Cancels the call; the handler is not called after that.
   public func cancel() {
     slot = sd_bus_slot_unref(slot)
   }

@@ -166,9 +166,9 @@ extension Bus {
 
 /// The connection that owns a well-known name of the bus, kept up to date; it shows whose signals count.
 ///
-/// A match rule holds only for signals to everybody. A signal to one connection is delivered whatever its rules say, and
-/// sd-bus(3) then takes any sender for the well-known name of a rule. So every local user could speak for every service.
-/// The bus itself writes the sender of each message, and that cannot be forged. Thread-confined, as its loop is.
+/// A match rule filters only broadcast signals. A signal to one connection is always delivered, and sd-bus(3) accepts any
+/// sender for the well-known name of a rule. So every local user could send signals in the name of any service. The bus
+/// itself sets the sender of each message, which cannot be forged. Thread-confined, as its loop is.
 final class BusNameOwner: BusSubscription {
   /// The name of the bus itself, which is also its sender.
   static let bus = "org.freedesktop.DBus"
@@ -176,7 +176,7 @@ final class BusNameOwner: BusSubscription {
   /// After the rule for changes, so that none is missed, and before the rules for the signals of the owner: the bus
   /// answers in this order, so that the owner is known before its first signal.
   let rank = 1
-  /// The unique name of the owner, such as `:1.42`; nil if there is none, or while it is not known.
+  /// The unique name of the owner, such as `:1.42`; nil if the name has no owner, or while the owner is unknown.
   private(set) var sender: String?
 
   private let bus: Bus

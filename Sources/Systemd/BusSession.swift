@@ -58,8 +58,9 @@ public final class BusSession {
 
 /// Makes calls that pass descriptors, each on a thread and a connection of its own.
 ///
-/// Everybody may send descriptors to a connection that takes any, and the last close of one may hang (``LastClose``). So a
-/// ``Bus`` takes none, and the connection of a call lives only until the answer. Thread-confined, as its loop is.
+/// Every program may send descriptors to a connection that accepts them, and the last close of one may hang
+/// (``LastClose``). So a ``Bus`` accepts none, and the connection of a call lives only until the answer. Thread-confined,
+/// as its loop is.
 public final class DescriptorCalls {
   private let address: BusAddress
   private let answers: ForeignAnswers

@@ -188,7 +188,7 @@ public final class BusDescriptor: Hashable, Sendable {
 public enum BusPath {
   /// The path of a named object below `prefix`, in the encoding of sd_bus_path_encode(3) and systemd.
   ///
-  /// Nil when `prefix` is no path, or when memory is out.
+  /// Nil when `prefix` is not a path, or when memory is exhausted.
   public static func encoded(_ name: String, below prefix: String) -> String? {
     var path: UnsafeMutablePointer<CChar>?
     guard sd_bus_path_encode(prefix, name, &path) >= 0, let path else { return nil }

@@ -77,7 +77,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   /// Ends ``run()`` with `code` after the current turn.
   ///
-  /// No handler is called any more. Jobs of the current turn still run, but not the jobs that they enqueue.
+  /// No handler is called after that. Jobs of the current turn still run, but not the jobs that they enqueue.
   public func exit(_ code: Int32) {
     descriptors.isEnding = true
     require(sd_event_exit(event, code), "end the event loop")

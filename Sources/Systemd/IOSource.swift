@@ -75,8 +75,8 @@ extension EventLoop {
 
 /// A watch for the exceptional condition of a descriptor (`POLLPRI`, poll(2)), such as a pressure trigger.
 ///
-/// This is no ``IOSource``, which sits in a second epoll(7) set. A check of a pressure trigger clears it, so the nested
-/// set would lose most events. Thread-confined, as its loop is.
+/// An ``IOSource`` does not work for this, because it is in a second epoll(7) set. A check of a pressure trigger clears
+/// it, so the nested set would lose most events. Thread-confined, as its loop is.
 public final class UrgentSource {
   private var source: OpaquePointer?
   private let handler: () -> Void

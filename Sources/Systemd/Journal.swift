@@ -29,7 +29,7 @@ public struct Journal: Sendable {
 
   /// Writes `entry`, with the source location of the caller.
   ///
-  /// Throws nothing, because there is no other place to report an error, and waits for nobody who does not read.
+  /// Throws nothing, because there is no other place to report an error, and does not wait for a reader that has stopped.
   public func write(_ entry: JournalEntry, file: StaticString = #fileID, line: UInt = #line) {
     switch destination {
     case .journal(let socket): socket.send(assignments(of: entry, file: file, line: line))

@@ -55,7 +55,7 @@ public final class JournalReader {
     try check(sd_journal_seek_realtime_usec(journal, start), cannot: "search the journal")
     let descriptor = try check(sd_journal_get_fd(journal), cannot: "follow the journal")
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
-      // The result tells only how the files have changed.
+      // The result says only how the files have changed.
       _ = sd_journal_process(journal)
       read()
     }

@@ -40,7 +40,7 @@ final class JournalSocket: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Calls `handler` with true when entries begin to wait for room, and with false when none waits any more.
+  /// Calls `handler` with true when entries begin to wait for room, and with false when no entry waits any longer.
   func onWaiting(_ handler: @escaping @Sendable (Bool) -> Void) {
     let waits = state.withLock { state in
       state.onWaiting = handler
@@ -99,7 +99,7 @@ final class JournalSocket: Sendable {
       if Glibc.send(descriptor, datagram, datagram.count, Int32(MSG_NOSIGNAL)) >= 0 { return true }
       switch errno {
       case EINTR: continue
-      // journald has made its socket anew.
+      // journald has created its socket again.
       case ECONNREFUSED, ENOTCONN, EDESTADDRREQ, EPIPE, ECONNRESET: guard connect() else { return false }
       case EAGAIN, ENOBUFS, ENOMEM:
         state.isFull = true

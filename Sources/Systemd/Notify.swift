@@ -60,7 +60,7 @@ public enum Notify: Hashable, Sendable {
 
   /// Sends `notices` to the manager in one message; returns whether there is a manager.
   ///
-  /// Without `$NOTIFY_SOCKET` there is no manager, which is no error. Throws when the socket does not accept the
+  /// Without `$NOTIFY_SOCKET` there is no manager, which is not an error. Throws when the socket does not accept the
   /// message.
   @discardableResult
   public static func send(_ notices: Notify...) throws(SystemdError) -> Bool {
@@ -107,9 +107,9 @@ public struct PassedDescriptor: Hashable, Sendable {
   /// The descriptor, which is closed on exec; the caller owns it.
   public var descriptor: Int32
 
-  /// Takes over all passed descriptors; empty if there are none.
+  /// Claims all passed descriptors; returns an empty array if there are none.
   ///
-  /// Also removes their environment variables (`LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`), so that no task takes the
+  /// Also removes their environment variables (`LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`), so that no task mistakes the
   /// descriptors for its own. Call it once, before the process has other threads.
   public static func takeAll() throws(SystemdError) -> [PassedDescriptor] {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?

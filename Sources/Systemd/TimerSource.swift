@@ -43,7 +43,7 @@ public final class TimerSource {
     require(sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF)), "disarm a timer")
   }
 
-  /// Ends the timer for good; the handler is not called again.
+  /// Ends the timer; the handler is not called again.
   public func cancel() {
     source = sd_event_source_disable_unref(source)
   }
@@ -72,10 +72,10 @@ extension EventLoop {
   }
 }
 
-/// A watch on the wall clock: its handler is called after each time that somebody has set it (timerfd_create(2)).
+/// A watch on the wall clock: calls its handler each time that the clock has been set (timerfd_create(2)).
 ///
-/// It costs nothing meanwhile: a timer in the far future, which the kernel cancels when the clock is set, also by a step
-/// of NTP. Thread-confined, as its loop is.
+/// It causes no wakes. It is a timer in the far future, which the kernel cancels when the clock is set, also by a step of
+/// NTP. Thread-confined, as its loop is.
 public final class ClockSource {
   private let descriptor: Int32
   private var source: IOSource?

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Closes descriptors whose last close may hang, such as a socket in which descriptors of somebody else wait.
+/// Closes descriptors whose last close may hang, such as a socket that holds descriptors sent by another program.
 ///
-/// The close of a TCP socket may wait for its peer as long as its owner likes (`SO_LINGER`, socket(7)). But a thread that
-/// ends waits for no peer. So a thread takes a descriptor into a table of its own, and ends. A file system that does not
-/// answer can still keep that thread from its end; then only this thread hangs.
+/// The close of a TCP socket may wait for its peer as long as its owner has configured (`SO_LINGER`, socket(7)). But a
+/// thread that exits does not wait for a peer. So a thread moves a descriptor into a descriptor table of its own, and
+/// exits. A file system that does not answer can still block that exit; then only this thread hangs.
 public enum LastClose {
   /// The most threads that hang at once; further descriptors stay open until one of them has ended.
   private static let threads = 32
@@ -31,9 +31,9 @@ public enum LastClose {
     if mustStart, DetachedThread.begin(work) != 0 { state.withLock { $0.isAtWork = false } }
   }
 
-  /// Calls `body`, which closes descriptors, while another thread has all descriptors of the process.
+  /// Calls `body`, which closes descriptors, while another thread holds all descriptors of the process.
   ///
-  /// The thread closes them for the last time. The caller waits for its begin only.
+  /// That thread does the last close. The caller waits only until the thread has started.
   public static func whileHeld(_ body: () -> Void) {
     if onEndingThread(with: nil, body) == nil { body() }
   }
@@ -62,13 +62,13 @@ public enum LastClose {
     }
   }
 
-  /// Calls `body` while a thread has a descriptor, or all of them; returns the id of the thread, which ends then.
+  /// Calls `body` while a thread holds a descriptor, or all of them; returns the id of the thread, which then exits.
   ///
   /// Returns nil if the machine can start no thread.
   private static func onEndingThread(with descriptor: Int32?, _ body: () -> Void) -> pid_t? {
     let handover = Handover()
     let code = DetachedThread.begin(stackBytes: 64 * 1024) {
-      // A kernel or a filter of system calls that refuses leaves the thread without; then `body` may hang.
+      // If the kernel or a system call filter refuses, the thread holds nothing, and `body` may hang.
       _ = descriptor.map(linux_keep_alone) ?? linux_keep_all()
       handover.thread = linux_thread_id()
       sem_post(handover.taken)
@@ -83,11 +83,11 @@ public enum LastClose {
 
   /// The agreement of two threads about a descriptor.
   private final class Handover: @unchecked Sendable {
-    // @unchecked: `taken` orders the uses of `thread`.
+    // @unchecked: `held` orders the uses of `thread`.
 
-    /// Posted when the ending thread has what it is to hold.
+    /// Posted when the exiting thread holds the descriptors.
     let taken = UnsafeMutablePointer<sem_t>.allocate(capacity: 2)
-    /// Posted when nobody else has it.
+    /// Posted when no other thread has them open.
     var closed: UnsafeMutablePointer<sem_t> { taken + 1 }
     var thread: pid_t = 0
 

@@ -105,7 +105,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// The queued jobs; nil when the wait is over, and then there is no worker any more.
+  /// The queued jobs; nil when the wait is over, and then the worker has ended.
   private func nextJobs(waiting: Bool) -> [UnownedJob]? {
     locked {
       if jobs.isEmpty, waiting {

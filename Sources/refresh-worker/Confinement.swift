@@ -10,9 +10,9 @@ enum Confinement {
   /// The daemon names them before the process does anything, and no order changes them.
   static let flatpakFolders = ["REFRESH_FLATPAK_FOLDER", "REFRESH_FLATPAK_DOCUMENTS"].compactMap(variable)
 
-  /// The files of a plain app's owner to which this process is bound; nil if the daemon names none.
+  /// The files of a plain app's owner to which this process is bound; nil if the daemon names no files.
   ///
-  /// The system's daemon names none, because systemd gives the worker a view of the file system there.
+  /// The system's daemon names no files, because systemd restricts the worker's view of the file system there.
   private static let bounds: Result<BoundFiles?, JSONError> = Result { () throws(JSONError) in
     guard let text = variable("REFRESH_BOUNDS") else { return nil }
     return BoundFiles(try Wire.WorkerBounds(jsonText: Array(text.utf8)), home: variable("HOME"))
@@ -24,7 +24,7 @@ enum Confinement {
     return files.areInPlace
   }
 
-  /// Drops all capabilities and forbids core dumps and tracing, for good; returns a failure if the kernel refuses.
+  /// Permanently drops all capabilities and forbids core dumps and tracing; returns a failure if the kernel refuses.
   ///
   /// The umask stays, so that files get the mode that the owner's other programs would give them.
   static func enter() -> TaskFailure? {
@@ -52,7 +52,7 @@ enum Confinement {
     ]
   }
 
-  /// The folder to which a link `/etc/resolv.conf` leads, whatever program of this machine writes it.
+  /// The folder of the file to which `/etc/resolv.conf` links, which depends on the program that writes it.
   private static var resolver: [String] {
     guard let path = realpath("/etc/resolv.conf", nil) else { return [] }
     defer { free(path) }
@@ -63,7 +63,7 @@ enum Confinement {
   private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
-/// The files of the owner to which a worker of a user's daemon binds itself, and what their paths led to at that time.
+/// The owner's files to which a worker of a user's daemon binds itself, with their identities at that time.
 ///
 /// Landlock binds to files, not to paths. A program may replace a file with a password by a rename, and a folder may be
 /// moved or mounted over; then another worker must do the work.

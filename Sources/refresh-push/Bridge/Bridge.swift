@@ -47,7 +47,7 @@ final class Bridge {
 
   // MARK: For sources
 
-  /// Notes that the source is connected.
+  /// Marks the source as connected.
   func connected(_ source: any Source) {
     guard let record = record(of: source), record.state.stage == .trying else { return }
     record.state.connect(at: .now)
@@ -56,7 +56,7 @@ final class Bridge {
     reportSoon()
   }
 
-  /// Notes what a connected source cannot bring; nil for nothing.
+  /// Reports what a connected source cannot deliver; nil if it delivers everything.
   ///
   /// `why` is one line without secrets.
   func isLimited(_ source: any Source, by why: String?) {
@@ -66,7 +66,7 @@ final class Bridge {
     reportSoon()
   }
 
-  /// Notes that the source lost its connection, or could not connect.
+  /// Reports that the source has lost its connection, or could not connect.
   ///
   /// `why` is the reason, one line without secrets.
   func lost(_ source: any Source, why: String, next: NextTry = .backOff) {

@@ -58,7 +58,7 @@ final class BridgeState {
     try write(positions)
   }
 
-  /// Removes the positions of all other sources, or of none if the file cannot be written.
+  /// Removes the positions of all other sources; removes none if the file cannot be written.
   func keep(_ names: some Sequence<String>) throws(ServiceError) {
     let names = Set(names)
     guard !names.isSuperset(of: positions.keys) else { return }

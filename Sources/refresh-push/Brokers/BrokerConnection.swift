@@ -197,7 +197,7 @@ final class BrokerConnection {
         self.keepAlive = keepAlive ?? options.keepAlive
       case .subscribed(let codes): try subscribed(codes)
       case .message(let message): messages.append(message)
-      // Lower codes are no reasons: the broker closes the connection next.
+      // Lower codes are not errors: the broker closes the connection next.
       case .dismissed(let code): if code >= 0x80 { throw .dismissed(code: code) }
       case .other: break
       }

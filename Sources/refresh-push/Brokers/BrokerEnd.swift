@@ -39,7 +39,7 @@ enum BrokerEnd: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether another client with the bridge's id took over.
+  /// Whether another client with the bridge's id has taken over the session.
   ///
   /// An immediate reconnect would start an endless contest.
   var isTakeover: Bool { self == .dismissed(code: MQTTReason.sessionTakenOver) }
@@ -97,7 +97,7 @@ enum MQTTReason {
   static let sessionTakenOver: UInt8 = 0x8e
   static let packetNumberInUse: UInt8 = 0x91
 
-  /// The words; the number of a code that has none.
+  /// The words for a code; its number if the code is unknown.
   static func words(_ code: UInt8) -> String {
     switch code {
     case 0x80: "unspecified error"

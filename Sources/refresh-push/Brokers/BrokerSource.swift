@@ -117,7 +117,7 @@ final class BrokerSource: Source {
   /// Lets the thread acknowledge its messages, after the state directory has the next epoch.
   ///
   /// In the other order, a bridge that is killed in between would take a new message with the same number and content
-  /// for a known one. A connection that is gone acknowledges nothing, so its epoch goes on.
+  /// for a known one. A closed connection acknowledges nothing, so its epoch continues.
   private func acknowledge(_ next: BrokerSession, _ mailbox: BrokerMailbox) {
     guard current?.mailbox === mailbox else { return }
     bridge.remember(.after(next.text), of: name)
@@ -149,7 +149,7 @@ final class BrokerSource: Source {
       isNew: !message.isRepeated && !message.isRetained)
   }
 
-  /// The problem with the topics that the broker refuses beside others; nil for none.
+  /// The problem if the broker refuses some of the topics; nil if it refuses none.
   private static func problem(_ codes: [String: UInt8], _ topics: BrokerTopics) -> String? {
     guard let code = codes.min(by: { $0.key < $1.key })?.value else { return nil }
     let apps = codes.keys.map { $0.contains("+") ? "all other apps" : topics.app(of: $0) ?? "an app" }

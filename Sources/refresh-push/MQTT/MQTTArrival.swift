@@ -22,7 +22,7 @@ enum MQTTArrival: Hashable {
     case .connack:
       let flags = try reader.byte()
       let code = try reader.byte()
-      // A broker of 3.1.1 answers without properties, whatever the request was.
+      // A broker of 3.1.1 answers without properties, even to a request in MQTT 5.
       let properties = version == .v5 && !reader.isAtEnd ? try MQTTProperties(from: &reader) : MQTTProperties()
       self = .answered(code: code, isSessionPresent: flags & 1 == 1, keepAlive: properties.keepAlive)
     case .publish: self = .message(try Self.message(packet, &reader, version, largest))

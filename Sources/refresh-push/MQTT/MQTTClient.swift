@@ -116,7 +116,7 @@ final class MQTTClient {
 
   /// Queues a ping if one is due, and ends the connection if the last one has no answer.
   ///
-  /// While nobody reads the answers (`isReading` is false), silence means nothing.
+  /// While the answers are not read (`isReading` is false), silence means nothing.
   func keepAlive(every seconds: UInt16, isReading: Bool) throws(BrokerEnd) {
     let now = ContinuousClock.now
     let period = Duration.seconds(Int(seconds))

@@ -18,7 +18,7 @@ struct MQTTPacketBuffer {
     var type: MQTTPacketType? { MQTTPacketType(rawValue: head >> 4) }
     var isWhole: Bool { body.count == size }
 
-    /// Where the packet number of a message stands, which is behind its topic.
+    /// The place of a message's packet number, which is behind its topic.
     fileprivate var numberRange: Range<Int>? {
       guard type == .publish, head & 6 != 0, body.count >= 2 else { return nil }
       let begin = 2 + Int(body[0]) << 8 + Int(body[1])

@@ -21,9 +21,9 @@ struct SourceState: Hashable, Sendable {
   }
 
   private(set) var stage = Stage.idle
-  /// The start of the present connection or of the time without one.
+  /// The start of the current connection, or of the time without a connection.
   private(set) var since: ContinuousClock.Instant
-  /// The reason for the missing connection, or what a connected source cannot bring; nil for none.
+  /// The reason why the source is not connected, or what a connected source cannot deliver; nil if there is no problem.
   private(set) var problem: String?
   private var backOff = SourceBackOff()
 
@@ -56,10 +56,10 @@ struct SourceState: Hashable, Sendable {
     problem = nil
   }
 
-  /// The source is connected, and cannot bring all of its messages; nil if it can.
+  /// The source is connected but cannot deliver all of its messages; nil if it can.
   mutating func limit(_ why: String?) { if isConnected { problem = why } }
 
-  /// The source has brought something new: the failures before it do not count.
+  /// The source has delivered something new: earlier failures do not count.
   mutating func bring() { backOff.reset() }
 
   /// The connection or the attempt failed.

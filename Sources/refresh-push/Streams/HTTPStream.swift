@@ -157,7 +157,7 @@ extension HTTPStream.End {
 }
 
 extension ResponseHead {
-  /// The encoding of the body, which no one has asked for; nil for none.
+  /// The encoding of the body, although the request does not accept any; nil for a plain body.
   var encoding: String? {
     let name = list("content-encoding").first { $0.lowercased() != "identity" }
     return name.map { String($0.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(16)) }

@@ -45,7 +45,7 @@ final class Intake {
   /// Whether reading must pause.
   var isFull: Bool { messages >= Self.mostMessages || bytes >= Self.mostBytes }
 
-  /// Notes a new connection, which starts at the stored position.
+  /// Begins a new connection, which starts at the stored position.
   func beginConnection() { connection += 1 }
 
   /// Hands over items in order.
@@ -115,7 +115,7 @@ struct StreamOrigin: Hashable, Sendable {
   /// The line to store for a position.
   func line(_ position: String) -> String { "\(tag) \(position)" }
 
-  /// The position in a stored line; nil if there is none, or if it is of another server.
+  /// The position in a stored line; nil without a line, or if the position belongs to another server.
   ///
   /// Earlier versions of the bridge stored the position alone. The line of a session with a broker has a space.
   func position(in line: String?) -> String? {

@@ -60,7 +60,7 @@ struct NtfyMessage: Hashable, Sendable {
   /// The content.
   enum Body: Hashable, Sendable {
     case text(String)
-    /// The message is no push, with the reason.
+    /// The message cannot be a push, with the reason.
     case refused(String)
   }
 

@@ -6,7 +6,7 @@ import RefreshConfig
 ///
 /// After a reconnect the stream continues a little before the last stored message (``NtfyPosition``), and the daemon
 /// recognizes old messages by their ids. A source without a stored message continues from the time of its first
-/// connection. A topic that the server does not let be read costs only its own app (``ReadableTopics``).
+/// connection. If the server refuses access to a topic, only the app of that topic is affected (``ReadableTopics``).
 final class NtfySource: Source {
   /// The most bytes of a line: a message of 4,096 bytes, each of which may be escaped as `\u003c`, and the rest.
   private static let longestLine = 6 * 4096 + (16 << 10)
@@ -22,7 +22,7 @@ final class NtfySource: Source {
   private var position = NtfyPosition(nil)
   /// Whether the server has sent an `open` event, as ntfy servers do.
   private var isOpen = false
-  /// The search for the topics that the server lets be read; nil while it lets all be read.
+  /// The search for the topics that the server allows; nil while it allows all of them.
   private var search: ReadableTopics?
 
   init(_ settings: NtfySettings, for bridge: Bridge) {
@@ -115,9 +115,9 @@ final class NtfySource: Source {
     bridge.isLimited(self, by: search.map { problem(with: $0.unreadable) })
   }
 
-  // MARK: Topics that must not be read
+  // MARK: Topics that the server refuses
 
-  /// Asks whether the next list of topics may be read, and listens to what may be read at the end.
+  /// Asks whether the server allows the next list of topics; at the end, listens to all allowed topics.
   private func look(_ refusal: HTTPStream.End) {
     guard let search else { return }
     guard let list = search.next else {
@@ -199,7 +199,7 @@ final class NtfySource: Source {
 /// time, and goes back a little. The daemon recognizes the ids of repeated messages; it knows the last 1,000 of each app.
 ///
 /// A server sends old messages in the order of their times, and new messages between them. It sends a keep-alive only after
-/// all old messages. Before the keep-alive, the newest time alone does not tell which old messages have arrived.
+/// all old messages. Before the keep-alive, the newest time alone does not show which old messages have arrived.
 struct NtfyPosition: Hashable {
   /// How far the next connection goes back, because a server sends a scheduled message up to 10 s late, or later if it was
   /// off when the message was due.
@@ -222,10 +222,10 @@ struct NtfyPosition: Hashable {
     floor = stored.flatMap { Int64($0) }
   }
 
-  /// The value for `since=`; nil for none, when the server sends new messages only.
+  /// The value for `since=`; nil without a position, when the server sends only new messages.
   var since: String? { floor.map(String.init) ?? stored }
 
-  /// Notes the server's time at the beginning of the stream.
+  /// Updates the position at the beginning of the stream, by the server's time.
   mutating func open(at time: Int64) {
     newest = max(newest, time)
     // Messages from before the first connection are not delivered.
@@ -234,7 +234,7 @@ struct NtfyPosition: Hashable {
     if let floor, time > 0, floor > time { self.floor = time - Self.slack }
   }
 
-  /// Notes the time of an arrived message.
+  /// Updates the position for an arrived message, by its time.
   mutating func append(_ time: Int64) {
     guard time > 0 else { return }
     newest = max(newest, time)
@@ -243,7 +243,7 @@ struct NtfyPosition: Hashable {
     move()
   }
 
-  /// Notes a keep-alive: all old messages have arrived.
+  /// Updates the position at a keep-alive: all old messages have arrived.
   mutating func finishOldOnes() {
     hasOldOnes = true
     move()
@@ -257,12 +257,12 @@ struct NtfyPosition: Hashable {
   }
 }
 
-/// The search for the topics that an ntfy server lets be read, after it has refused all of them with one answer.
+/// The search for the topics that an ntfy server allows, after it has refused a request for all of them.
 ///
 /// The server answers for a list of topics, so the search asks for halves, then for halves of what is refused. A server
 /// limits requests (60 at once by default), so the search does too: what is left then counts as refused.
 struct ReadableTopics: Hashable, Sendable {
-  /// The most requests of a search: enough to tell each of 16 topics, or one among 100.
+  /// The most requests of a search: enough to check each of 16 topics, or to find one among 100.
   static let mostRequests = 32
 
   private(set) var readable: [String] = []
@@ -274,13 +274,13 @@ struct ReadableTopics: Hashable, Sendable {
   /// Starts a search among topics that were refused together.
   init(among topics: [String]) { split(topics) }
 
-  /// The topics that are not to be read.
+  /// The topics that the server refuses, or whose check is still pending.
   var unreadable: [String] { refused + lists.flatMap(\.self) }
 
   /// The next list to ask for; nil at the end.
   var next: [String]? { requests < Self.mostRequests ? lists.first : nil }
 
-  /// Takes the answer for the next list.
+  /// Applies the answer for the next list.
   mutating func answer(isReadable: Bool) {
     guard !lists.isEmpty else { return }
     requests += 1

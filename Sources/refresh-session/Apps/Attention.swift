@@ -2,10 +2,10 @@ import CWindows
 import Glibc
 import Systemd
 
-/// Tells from logind whether somebody is there: the machine is awake, and the display session is active, unlocked and not
-/// idle.
+/// Follows logind to know whether the user is at the machine: it is awake, and the display session is active, unlocked
+/// and not idle.
 ///
-/// Without logind or a display session, somebody counts as there.
+/// Without logind or a display session, the user counts as present.
 final class Attention {
   private static let service = "org.freedesktop.login1"
   private static let path = "/org/freedesktop/login1"
@@ -41,7 +41,7 @@ final class Attention {
     }
   }
 
-  /// Whether somebody may look at the desktop.
+  /// Whether the user may be looking at the desktop.
   var isThere: Bool {
     !isAsleep && properties["Active"] != false && properties["LockedHint"] != true && properties["IdleHint"] != true
   }
@@ -97,7 +97,7 @@ final class Attention {
     leaveSession()
   }
 
-  /// Applies a change, and reports it if somebody came or left.
+  /// Applies a change, and reports it if the user has come or left.
   private func update(_ change: () -> Void) {
     let before = isThere
     change()
@@ -105,7 +105,7 @@ final class Attention {
   }
 }
 
-/// Tells whether the user is idle, as the compositor reports by ext_idle_notifier_v1.
+/// Follows whether the user is idle, as the compositor reports by ext_idle_notifier_v1.
 ///
 /// Use it for compositors that report nothing to logind. Without the protocol, the user never counts as idle.
 final class SeatIdleness {

@@ -46,7 +46,7 @@ struct DesktopEntry {
         words += [word].compactMap(\.self)
         word = nil
       case "%":
-        // A field code stands for a file, an icon or a name, and there are none; %% is a percent sign.
+        // A field code is a placeholder for a file, an icon or a name, and none is given here; %% is a percent sign.
         if rest.popFirst() == "%" { word = (word ?? "") + "%" }
       default: word = (word ?? "") + String(next)
       }
@@ -55,7 +55,7 @@ struct DesktopEntry {
     return isQuoted || words.isEmpty ? nil : words
   }
 
-  /// The program that `Exec` starts, for a Flatpak the one in the sandbox; nil if there is none.
+  /// The program that `Exec` starts, for a Flatpak the one in the sandbox; nil without a usable `Exec`.
   var program: String? {
     guard let command, let path = command.first else { return nil }
     let name = Self.lastPart(of: path)

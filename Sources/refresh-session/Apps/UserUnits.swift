@@ -197,7 +197,7 @@ enum DesktopUnit {
     }.joined()
   }
 
-  /// The text with each `\xNN` as its byte; nil if the result is no text.
+  /// The text with each `\xNN` replaced by its byte; nil if the result is not UTF-8.
   private static func unescaped(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]

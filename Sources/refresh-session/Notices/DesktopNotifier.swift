@@ -47,7 +47,7 @@ final class DesktopNotifier {
     listeners = [
       bus.listen(to: signal("ActionInvoked")) { [unowned self] in invoked($0) },
       bus.listen(to: signal("NotificationClosed")) { [unowned self] in closed($0) },
-      // Another service numbers its notifications anew, so an old id may belong to another program.
+      // Another service starts numbering its notifications again, so an old id may belong to another program.
       bus.listen(to: .ownerChanged(of: Self.service)) { [unowned self] _ in shown = [] },
     ]
     watch = bus.watch { [unowned self] _ in shown = [] }
@@ -169,7 +169,7 @@ struct WaitingNotices {
   /// The waiting notices, the oldest first.
   private var rows: [PostponedNotice] = []
 
-  /// The end of the first wait, boot clock; nil if none waits.
+  /// The end of the first wait, boot clock; nil if no notice waits.
   var endsAt: Int64? { rows.first.map { $0.since + Self.longest } }
 
   /// Adds a notice at an instant of the boot clock; a stale or failing notice replaces the older one of its app and kind.

@@ -66,7 +66,7 @@ struct FollowedApps {
     return seen
   }
 
-  /// The apps of a window, by its own names in any case, or by the desktop files' classes and programs; else by its unit.
+  /// The apps of a window: by its names in any case, by the classes and programs of desktop files, or else by its unit.
   private func indices(of window: OpenWindow, _ classes: WindowClasses) -> Set<Int> {
     var found: Set<Int> = []
     for name in window.names {
@@ -88,7 +88,7 @@ struct Desk {
   var windows: [OpenWindow] = []
   /// The map from window classes to desktop ids.
   var classes = WindowClasses()
-  /// Whether somebody is there.
+  /// Whether the user is at the machine.
   var isThere = true
 }
 
@@ -104,7 +104,7 @@ struct Dwell: Hashable, Sendable {
   /// The time at which that changes by itself, boot clock; nil if it does not.
   private(set) var changesAt: Int64?
 
-  /// Applies whether the app is in front, and whether somebody is there to see it, at an instant of the boot clock.
+  /// Applies whether the app is in front, and whether the user is at the machine, at an instant of the boot clock.
   mutating func update(isShown: Bool, isThere: Bool, at now: Int64) {
     guard isThere else {
       (isFront, changesAt) = (false, nil)

@@ -136,7 +136,7 @@ private final class WindowConnection {
 
   private let kind: Kind
 
-  /// Connects to the compositor at a path; nil if nobody listens there.
+  /// Connects to the compositor at a path; nil if no compositor listens there.
   init?(compositor path: String) {
     guard let wlr = wlr_open(path) else { return nil }
     kind = .wlr(wlr)

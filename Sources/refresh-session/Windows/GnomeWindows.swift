@@ -1,7 +1,7 @@
 import RefreshAPI
 import Systemd
 
-/// The windows that GNOME Shell reports by the extension that comes with refreshd and that the user enables.
+/// The windows that GNOME Shell reports through the extension that comes with refreshd and that the user enables.
 final class GnomeWindows: OpenWindows {
   private static let shell = "org.gnome.Shell"
   /// The first version of GNOME Shell whose extensions are ECMAScript modules.

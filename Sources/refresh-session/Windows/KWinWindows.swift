@@ -201,7 +201,7 @@ final class KWinWindows: OpenWindows {
     return true
   }
 
-  /// Says once in a row that the script reports what cannot be read: the windows stay those of the last report.
+  /// Writes once in a row to the journal that a report of the script cannot be read; the last windows stay in force.
   private func reportUnreadable() {
     guard !isUnreadable else { return }
     isUnreadable = true
@@ -278,7 +278,7 @@ final class KWinScriptFile {
     const isSix = workspace.windowList !== undefined;
     let last = "";
 
-    // The windows of one process in one state are told once.
+    // The windows of one process in one state are reported once.
     function tell(closed) {
       const focused = isSix ? workspace.activeWindow : workspace.activeClient;
       const rows = {};

@@ -84,8 +84,8 @@ struct OpenWindow: Hashable, Sendable {
   /// The desktop id in the name of the process's unit, if the names say less; see ``ProcessUnit``.
   var unit: String?
 
-  /// The desktop id of the app: by the unit if it is set, by the class or program of a desktop file, or else the first own
-  /// id.
+  /// The desktop id of the app: from the unit if it is set, else from the class or program of a desktop file, else the
+  /// window's first id.
   func desktopID(_ classes: WindowClasses) -> String? {
     unit ?? names.lazy.compactMap { classes.ids[$0.lowercased()] }.first ?? names.first
   }

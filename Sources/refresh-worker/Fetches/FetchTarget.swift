@@ -16,7 +16,7 @@ struct FetchTarget {
 
   /// Reads the current content.
   ///
-  /// Throws when the path to the folder has a symbolic link, or when the target is no plain file.
+  /// Throws when the path to the folder has a symbolic link, or when the target is not a regular file.
   init(path: String) throws(TaskFailure) {
     let parts = try Folder.split(path)
     folder = try Folder(path: parts.folder)
@@ -115,7 +115,7 @@ extension TaskFailure {
 }
 
 extension ResponseHead {
-  /// The encodings of the content, in lower case; none for the names of no encoding that servers write by mistake.
+  /// The encodings of the content, in lower case, without the names that servers use by mistake for plain content.
   var encodings: [String] {
     list("content-encoding").map { $0.lowercased() }.filter {
       !["identity", "none", "utf-8", "aws-chunked"].contains($0)

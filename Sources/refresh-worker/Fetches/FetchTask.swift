@@ -52,7 +52,7 @@ final class ConditionalFetch {
     do throws(ExchangeFailure) {
       let lines =
         try order.headersFile.map { (path) throws(ExchangeFailure) in try PrivateFile.headers(in: path) } ?? []
-      // The fetch decodes gzip only, and says so itself.
+      // The fetch decodes only gzip, and sets this field itself.
       ownHeaders = lines.filter { !$0.lowercased().hasPrefix("accept-encoding:") }
       login = try Self.login(order)
       loop = try ExchangeLoop()
@@ -225,7 +225,7 @@ enum ResponseFreshness {
   /// The longest lifetime that is believed.
   static let longest = Duration.seconds(24 * 3600)
 
-  /// The lifetime left from now on; nil if the response declares none or forbids reuse.
+  /// The remaining lifetime; nil if the response declares no lifetime or forbids reuse.
   ///
   /// `max-age` overrides `Expires`, and `Age`, the time in caches, is subtracted.
   static func remaining(of head: ResponseHead) -> Duration? {

@@ -3,7 +3,7 @@ import Glibc
 
 /// An open directory whose path had no symbolic link; later changes of the path do not affect it.
 ///
-/// A process that works for a Flatpak opens what lies below the folders of that Flatpak only (``Confinement``).
+/// A process that works for a Flatpak opens only what is below the folders of that Flatpak (``Confinement``).
 final class Folder {
   let path: String
   /// Open for reading, because fsync(2) needs that.
@@ -12,7 +12,7 @@ final class Folder {
   /// Opens the components from the root, one after the other.
   ///
   /// `path` is absolute and has no empty component, no `.` and no `..`. Throws when a component is a symbolic link, is
-  /// missing, is no directory, or may not be searched.
+  /// missing, is not a directory, or may not be searched.
   init(path: String) throws(TaskFailure) {
     self.path = path
     let place = try Self.walk(path)
@@ -24,7 +24,7 @@ final class Folder {
 
   deinit { close(descriptor) }
 
-  /// Opens a folder only to name it, which Landlock allows everywhere.
+  /// Walks to a folder with O_PATH descriptors, which Landlock allows everywhere.
   private static func walk(_ path: String) throws(TaskFailure) -> Int32 {
     var walked = try top(of: path)
     var current = linux_open_path(walked.isEmpty ? "/" : walked)
@@ -69,7 +69,7 @@ final class Folder {
     return ""
   }
 
-  /// The components of a path, between the bytes `/`: for Swift, a slash and a combining mark are one character.
+  /// The components of a path, split at the bytes `/`, because Swift sees a slash with a combining mark as one character.
   private static func components(_ path: some Collection<UInt8>) -> [String] {
     path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
       String(decoding: $0, as: UTF8.self)
@@ -100,7 +100,7 @@ final class Folder {
     }
   }
 
-  /// Whether its path leads to another directory by now.
+  /// Whether its path now leads to another directory.
   var isSuperseded: Bool { Self.leads(path, to: descriptor) == false }
 
   /// Whether two descriptors are of one directory.
@@ -189,7 +189,7 @@ final class SourceFile {
 
   /// Opens a file with secrets of the Flatpak for which this process works; nil for a plain app, whose owner may link.
   ///
-  /// Throws when the file has another name too, by which somebody else could write it.
+  /// Throws when the file has a second name, through which another user could write it.
   static func secrets(at path: String) throws(TaskFailure) -> SourceFile? {
     guard !Confinement.flatpakFolders.isEmpty else { return nil }
     let (folder, name) = try Folder.split(path)

@@ -11,8 +11,8 @@ final class PartFile {
   enum Kind: String {
     /// Of a transfer, whose next try continues it.
     case resumable = ".part"
-    /// Of a fetch, which always begins anew. Only refreshd uses this suffix, so that a part of a fetch that was killed is
-    /// known on every file system.
+    /// Of a fetch, which always starts from the beginning. Only refreshd uses this suffix, so that the part of a killed
+    /// fetch is recognized on every file system.
     case disposable = ".refreshd-part"
   }
 
@@ -32,7 +32,7 @@ final class PartFile {
   ///
   /// Removes another transfer's part, or a link or pipe, of that name. A part gets the mode of the file that it will
   /// replace. Throws `retry` while another process writes the part. Throws `failed` if the file belongs to another
-  /// program or user, or if the target is no plain file.
+  /// program or user, or if the target is not a regular file.
   init(_ kind: Kind = .resumable, in folder: Folder, for name: String, marked mark: Int64? = nil) throws(TaskFailure) {
     (self.kind, self.folder, self.name) = (kind, folder, name)
     let replaced = try ReplacedFile(name, in: folder.descriptor, path: "\(folder.path)/\(name)")
@@ -84,7 +84,7 @@ final class PartFile {
 
   /// As ``replaceTarget()``, for a caller that has only the descriptor.
   ///
-  /// Throws `retry` if the path leads to another folder by now, where the next try puts the file.
+  /// Throws `retry` if the path now leads to another folder; the next try puts the file there.
   static func replaceTarget(
     _ kind: Kind, _ descriptor: Int32, in folder: Int32, as name: String, path: String
   ) throws(TaskFailure) {
@@ -161,7 +161,7 @@ final class PartFile {
       switch errno {
       case ENOENT: return .nothing
       case ELOOP, ENXIO: return .link
-      // Of a former owner of the app; the folder's permissions say whether it may go.
+      // It belongs to a former owner of the app; the folder's permissions decide whether it may be removed.
       case EACCES where kind == .disposable: return .link
       default: throw TaskFailure(errno: errno, "write", "\(folder.path)/\(part)")
       }
@@ -172,7 +172,7 @@ final class PartFile {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
       return .link
     }
-    // On FAT and NFS the mount decides who owns a file.
+    // On FAT and NFS the mount determines the owner of a file.
     guard kind == .disposable || status.st_uid == geteuid() else { throw foreign(part, in: folder) }
     try lock(descriptor, part, in: folder)
     guard isNamed(descriptor, part, in: folder.descriptor), fstat(descriptor, &status) == 0 else {
@@ -228,7 +228,7 @@ final class PartFile {
 /// A number that identifies a part file, also against a later file with the same name and inode number.
 ///
 /// The mark is a number in an extended attribute (xattr(7)), which the file keeps when it is renamed to its target. Half of
-/// it is random, and half stands for the name of the target: a target of a name such as `disk.part` is no part of `disk`.
+/// it is random, and half is a checksum of the target's name, because a target named `disk.part` is not a part of `disk`.
 /// On file systems without extended attributes, the mark is made from the inode number and the birth time, so that every file
 /// has one.
 struct PartMark: Hashable, Sendable {
@@ -247,7 +247,7 @@ struct PartMark: Hashable, Sendable {
     (self.number, isStored) = (Self.ofInode(descriptor), false)
   }
 
-  /// Reads the mark of a file; nil if the file has none although the file system supports it.
+  /// Reads the mark of a file; nil if the file has no mark although the file system supports marks.
   init?(of descriptor: Int32) {
     var number: Int64 = 0
     let count = fgetxattr(descriptor, Self.name, &number, MemoryLayout.size(ofValue: number))
@@ -265,12 +265,12 @@ struct PartMark: Hashable, Sendable {
     isStored && UInt32(truncatingIfNeeded: number) == Self.half(of: name)
   }
 
-  /// Removes the mark of a file that is whole and in its place, so that nobody takes it for a part under another name.
+  /// Removes the mark of a complete file in its final place, so that a renamed copy is not mistaken for a part.
   static func remove(from descriptor: Int32) { fremovexattr(descriptor, name) }
 
   private static let name = "user.refreshd.part"
 
-  /// The half that stands for the name of a target: its CRC-32.
+  /// The half of a mark that identifies the name of the target: its CRC-32.
   private static func half(of name: String) -> UInt32 {
     let bytes = Array(name.utf8)
     return UInt32(truncatingIfNeeded: crc32(0, bytes, UInt32(clamping: bytes.count)))
@@ -291,7 +291,7 @@ struct ReplacedFile {
 
   /// Looks at a target; nil if there is no file yet, or only a link to one.
   ///
-  /// Throws `failed` for a folder, a device, a pipe or a socket, which a file must not replace, and for a link to one.
+  /// Throws `failed` for a folder, a device, a pipe or a socket, which must not be replaced, and for a link to one.
   init?(_ name: String, in folder: Int32, path: String) throws(TaskFailure) {
     var status = stat()
     guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
@@ -305,7 +305,7 @@ struct ReplacedFile {
     (permissions, group) = (status.st_mode & 0o777, status.st_gid)
   }
 
-  /// Gives an open file the same group and permissions, and some permissions more.
+  /// Gives an open file the same group and permissions, plus the permissions in `more`.
   func lendAccess(to descriptor: Int32, and more: mode_t = 0, path: String) throws(TaskFailure) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw TaskFailure(errno: errno, "look at", path) }
@@ -315,13 +315,13 @@ struct ReplacedFile {
     }
   }
 
-  /// The permissions where the owner may not give the file to its group: another group gets what everybody has.
+  /// The permissions if the owner may not give the file to its group: the other group gets only what everybody has.
   static func forAnotherGroup(_ permissions: mode_t) -> mode_t {
     permissions & ~0o070 | permissions & 0o070 & (permissions & 0o007) << 3
   }
 }
 
-/// A target that is already the complete file, because the worker was killed between the rename and its report.
+/// A target that is already complete, because an earlier worker was killed between the rename and its report.
 final class CompletedFile {
   let folder: Folder
   let name: String

@@ -16,13 +16,13 @@ struct ReplicationAnswer {
   private static let refusedLogins = [
     "session_request_unauthorized", "session_requires_valid_user", "session_request_forbidden",
   ]
-  /// Another client has made the target meanwhile; the next try finds it.
+  /// Another client has just created the target; the next try finds it.
   private static let passing: Set<String> = ["file_exists", "db_exists"]
   /// The longest server text that a message repeats.
   private static let longestWords = 130
 
   let head: ResponseHead
-  /// The JSON of the body; nil if it is none.
+  /// The JSON of the body; nil if the body is not JSON.
   let value: JSONValue?
   let host: String
   let order: Wire.ReplicationOrder
@@ -53,7 +53,7 @@ struct ReplicationAnswer {
     guard let latest = history.sessions.first ?? (isUnchanged ? ReplicationHistory.beginning : nil) else {
       return failure("cannot find the result of the replication in the answer of \(host)", isTemporary: true)
     }
-    // Also the documents of a replication whose end nobody saw count, because its session is newer than the reported one.
+    // This includes the documents of a replication whose end was not observed: its session is newer than the reported one.
     let base =
       history.session(order.reported)
       ?? (isUnchanged ? latest : history.sessions.dropFirst().first ?? ReplicationHistory.beginning)
@@ -141,7 +141,7 @@ extension JSONValue {
 
 /// The sessions of a replication, the newest first, as CouchDB keeps them in its checkpoints and its answers.
 ///
-/// A session's counts continue those of the session before it, so only the difference of two says what came between.
+/// A session's counts continue those of the session before it, so the documents of a session are the difference.
 struct ReplicationHistory {
   /// A run of the job, which ends with the job or when the scheduler lets another job run.
   struct Session {
@@ -168,7 +168,7 @@ struct ReplicationHistory {
     }
   }
 
-  /// The session with an id; nil for none, or if CouchDB has forgotten it.
+  /// The session with an id; nil if `id` is nil, or if CouchDB has forgotten the session.
   func session(_ id: String?) -> Session? {
     id == Self.beginning.id ? Self.beginning : sessions.first { $0.id == id }
   }

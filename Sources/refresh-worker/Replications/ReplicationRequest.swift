@@ -5,7 +5,7 @@ import RefreshAPI
 
 /// The requests of a replication: the body that names both databases, and the login to the server that is asked.
 ///
-/// Passwords go as objects of the body and in header fields. A URL with a password would stand in CouchDB's log.
+/// Passwords are sent in objects of the body and in header fields. CouchDB would log a URL with a password.
 struct ReplicationRequest {
   /// The URL of the server, without a slash at its end.
   let server: String
@@ -45,7 +45,8 @@ struct ReplicationRequest {
   private static func headers(of peer: Wire.ReplicationPeer) throws(ExchangeFailure) -> [String] {
     let own = try peer.headersFile.map { (path) throws(ExchangeFailure) in try PrivateFile.headers(in: path) } ?? []
     guard let (name, password) = try login(of: peer) else { return own }
-    // At once: a CouchDB that anonymous users may ask would start a replication that has no right to its databases.
+    // Sent with the first request: a CouchDB that serves anonymous users would otherwise start a replication without the
+    // right to read its databases.
     return own + ["Authorization: Basic \(Data("\(name):\(password)".utf8).base64EncodedString())"]
   }
 

@@ -137,10 +137,10 @@ private final class Replicator {
     try loop.start(replication.exchange)
   }
 
-  /// Ends the replication, and returns what became of it in words.
+  /// Ends the replication, and describes the result for a person.
   ///
   /// A cancel writes a checkpoint on both sides. While one side does not answer, CouchDB is stuck with the cancel and
-  /// starts and ends no other replication, for minutes. So such a replication is left to CouchDB's own time limits.
+  /// neither starts nor ends other replications for minutes. So such a replication is left to CouchDB's own time limits.
   private func stop() throws(ExchangeFailure) -> String {
     guard replication.exchange.wasSent else { return "\(host) was not asked yet" }
     let written = watch.progress.map { "\($0); " } ?? ""

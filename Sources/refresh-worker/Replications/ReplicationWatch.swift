@@ -12,7 +12,7 @@ final class ReplicationWatch {
     /// The job was found; documents count from this session on, if none was reported before.
     case found(after: ReplicationHistory.Session)
     case progress(String)
-    /// The scheduler does not have the job, or not any more.
+    /// The scheduler does not have the job, or no longer has it.
     case gone
   }
 
@@ -41,16 +41,16 @@ final class ReplicationWatch {
   private var look: CouchCall?
   private var nextLook = ContinuousClock.now + interval / 4
   private var misses = 0
-  /// The changes to come as CouchDB counted them last, and the changes that were compared until then.
+  /// CouchDB's last count of pending changes, and the number of changes that had been compared at that time.
   private var counted: (pending: Int64, checked: Int64)?
-  /// The progress that was shown last; nil for none.
+  /// The last progress that was shown; nil before the first.
   private(set) var progress: String?
 
   init(_ order: Wire.ReplicationOrder, _ request: ReplicationRequest, on loop: ExchangeLoop) {
     (self.order, self.request, self.loop) = (order, request, loop)
   }
 
-  /// Whether the job was in the list of jobs; nil if no list came, as for a login that may not look.
+  /// Whether the job was in the list of jobs; nil if there was no list, for example because the login may not read it.
   private(set) var hasSeenJob: Bool?
 
   /// The time to the next look; nil while one runs.
@@ -101,7 +101,7 @@ final class ReplicationWatch {
       guard let jobs = ReplicationJob.jobs(of: order, in: value) else { return nil }
       hasSeenJob = !jobs.isEmpty
       guard let job = jobs.first else { return miss() }
-      // The list does not have the selectors, so nobody can tell which of several jobs is the own one.
+      // The list does not contain the selectors, so several jobs cannot be told apart.
       guard jobs.count == 1 else { return nil }
       (question, nextLook, misses) = (.checkpoint(jobID: job.id), .now, 0)
       return nil
@@ -131,7 +131,7 @@ final class ReplicationWatch {
 
   private func progress(of job: ReplicationJob, since base: ReplicationHistory.Session) -> Finding? {
     let written = job.written - base.written
-    // Until its first document, a job shows the counts of no session at all.
+    // Until a job writes its first document, its counts belong to no session.
     guard written >= 0 else { return nil }
     let toCome = changesToCome(of: job).map { ", about \($0) changes to come" } ?? ""
     let text = "\(documents(written)) written\(toCome)"
@@ -140,7 +140,7 @@ final class ReplicationWatch {
     return .progress(text)
   }
 
-  /// The changes to come, reckoned from CouchDB's last count; nil without a count, and at the end.
+  /// The number of pending changes, estimated from CouchDB's last count; nil without a count, and at the end.
   private func changesToCome(of job: ReplicationJob) -> Int64? {
     guard let pending = job.pending else { return nil }
     if pending != counted?.pending { counted = (pending, job.checked) }

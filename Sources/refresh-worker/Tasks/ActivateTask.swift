@@ -2,7 +2,7 @@ import Glibc
 import RefreshAPI
 import Systemd
 
-/// The built-in task `activate`: makes an app refresh itself by its owner's session bus, and waits until the app ends.
+/// The built-in task `activate`: makes an app refresh itself through its owner's session bus, and waits for its end.
 enum ActivateTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {

@@ -33,7 +33,7 @@ enum EnqueueTask {
     }
   }
 
-  /// Cancels the downloads to the same file from other URLs; ignores a download that has ended meanwhile.
+  /// Cancels the downloads to the same file from other URLs; ignores a download that has already ended.
   private static func cancel(_ ids: [Int64], _ context: TaskContext) throws(ClientError) {
     for id in ids {
       do throws(ClientError) {

@@ -15,9 +15,9 @@ final class PingTask {
   private let loop: ExchangeLoop
   private let address: WebAddress
   private let end: ContinuousClock.Instant
-  /// The result of the present try; nil while it is unknown.
+  /// The result of the current attempt; nil while it is unknown.
   private var result: Result<Void, TaskFailure>?
-  /// The target of a redirect; nil for none.
+  /// The target of the last redirect; nil if there was no redirect.
   private var location: String?
 
   /// Runs the task and returns the exit code.

@@ -56,13 +56,13 @@ struct TaskContext {
     alarm(UInt32(clamping: max(1, Self.secondsLeft + 60)))
   }
 
-  /// The seconds until the deadline of the refresh; below zero after it, and the largest number if there is none.
+  /// The seconds until the deadline of the refresh; negative after it, and `.max` if there is no deadline.
   static var secondsLeft: Int64 {
     guard let text = getenv("REFRESH_DEADLINE"), let deadline = Int64(String(cString: text)) else { return .max }
     return deadline - Int64(time(nil))
   }
 
-  /// Reads the order from standard input; nil if the input is no order.
+  /// Reads the order from standard input; nil if the input is not an order.
   static func order<Order: JSONReadable>(as type: Order.Type) -> Order? {
     var bytes = [UInt8](repeating: 0, count: longestOrder)
     var length = 0
@@ -90,7 +90,7 @@ struct TaskContext {
     try Client(path: socket).call(Method.self, parameters(token))
   }
 
-  /// Has the daemon store what the task must know the next time; `name` is the URL, or the pair of a replication.
+  /// Makes the daemon store what the next run of the task needs; `name` is the URL, or the pair of a replication.
   func remember(_ remembered: Wire.FetchOrder.Remembered, of name: String) {
     do throws(ClientError) {
       _ = try call(WorkerInterface.Remember.self) { token in
@@ -127,7 +127,7 @@ func logError(_ line: String) {
 
 /// Writes lines to standard output for people who watch the refresh.
 ///
-/// The journal has the lines too, so a line that nobody reads is dropped.
+/// The journal also contains the lines, so a line without a reader is dropped.
 enum ShownLines {
   /// The most bytes of an atomic write to a pipe (pipe(7), `PIPE_BUF`).
   private static let longest = 4096

@@ -41,7 +41,7 @@ struct TaskResult: Hashable {
     if isTemporary { retryAfter = head.retryAfter(now: now) }
   }
 
-  /// The exit code of the same meaning, in case the daemon does not get the call of `Complete`.
+  /// The exit code with the same meaning, in case the call of `Complete` does not reach the daemon.
   var exitCode: Int32 {
     switch outcome {
     case .newData: 0
@@ -58,7 +58,7 @@ struct TaskFailure: Error, Hashable, Sendable {
     case failed
     /// A retry may succeed, after this time.
     case retry(after: Duration?)
-    /// The content is wrong, or nobody can tell whether it is whole: it may be right later.
+    /// The content is wrong, or may be incomplete; a later attempt may succeed.
     case wrong
     /// The disk has no room for this many more bytes.
     case noSpace(needed: Int64)

@@ -220,7 +220,7 @@ extension Download {
     try makeSureOfRoom(for: version.total)
     checkpoint = Checkpoint()
     // A small file is fetched again as fast as it would be resumed, so the daemon needs no report of its version.
-    // Where a file keeps no mark, only that report tells the part from a file of the user.
+    // If the file system keeps no marks, only that report distinguishes the part from a file of the user.
     let isUnmarked = part?.isMarked == false
     guard isKnownToDaemon || isUnmarked || version.total ?? .max > Checkpoint.least else { return }
     reportBegan(durable: 0)
@@ -286,7 +286,7 @@ extension Download {
     // The closure captures the part to keep its descriptor open.
     host.disk.run(.sync(descriptor: part.descriptor, path: part.path)) { [self, part] failure in
       checkpoint.end()
-      // The file may have changed on the server meanwhile.
+      // The file on the server may have changed since.
       if failure == nil, !isOver, self.part === part, self.version == version { reportBegan(durable: bytes) }
     }
   }

@@ -63,7 +63,7 @@ enum DownloadAnswer: Hashable, Sendable {
   }
 
   private static func part(_ head: ResponseHead, _ question: DownloadQuestion) -> DownloadAnswer {
-    // A partial response is valid only for a range request. A part of a compressed file is no part of the file.
+    // A partial response is valid only for a range request. A range of a compressed file is not a range of the file.
     guard question.from > 0, head.encodings.isEmpty,
       case .part(let first, _, let total?)? = head["content-range"].flatMap(ContentRange.init),
       first == question.from, question.total.map({ $0 == total }) ?? true,
@@ -173,7 +173,7 @@ extension Wire.Resume {
   /// How many bytes of a part are reliable.
   ///
   /// In the same boot all bytes are, because the kernel has them even if the worker was killed. After a reboot only the
-  /// synced bytes are. In a file with another mark none are.
+  /// synced bytes are. If the mark differs, no bytes are.
   func kept(of part: PartFile, boot current: String) -> Int64 {
     guard partMark == part.mark else { return 0 }
     return boot == current ? part.length : min(durable, part.length)

@@ -47,7 +47,7 @@ struct ReportQueue {
 
   /// The most reports of one call.
   private static let mostReports = 100
-  /// The approximate limit on the bytes of one call; a single report is sent whatever its size.
+  /// The approximate limit on the bytes of one call; a single report may be larger.
   private static let mostBytes = 256 << 10
 
   private var waiting: [QueuedReport] = []

@@ -35,7 +35,7 @@ final class TransferWorker: TransferHost {
   let reports: Reports
   let boot: String
   private let work: Client
-  /// Readable once SIGTERM has come.
+  /// Readable after SIGTERM has arrived.
   private let stopSignal: Int32
   private var transfers: [Int64: any Transfer] = [:]
   private var folders: [String: WeakFolder] = [:]
@@ -151,7 +151,7 @@ final class TransferWorker: TransferHost {
 
   func folder(_ path: String) throws(TaskFailure) -> Folder {
     let folder = try Folder(path: path)
-    // Another directory may have the path by now.
+    // Another directory may have this path now.
     if let known = folders[path]?.folder, Folder.isSame(known.descriptor, folder.descriptor) { return known }
     folders = folders.filter { $0.value.folder != nil }
     folders[path] = WeakFolder(folder: folder)

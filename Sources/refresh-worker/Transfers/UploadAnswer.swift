@@ -33,7 +33,7 @@ enum TusAnswer: Hashable, Sendable {
   case isCreated(String)
   /// The server has this many bytes of the file.
   case has(Int64)
-  /// The server does not know the upload, or not any more.
+  /// The server does not know the upload, or no longer knows it.
   case isGone
   /// The server has another number of bytes than the request said.
   case differs

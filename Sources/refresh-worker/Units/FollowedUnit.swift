@@ -12,7 +12,7 @@ final class FollowedUnit {
   let isOfMachine: Bool
   let bus: Bus
   private(set) var facts = UnitFacts()
-  /// The path of the unit itself, after the manager has sent it.
+  /// The object path of the unit; the common prefix of all units until the manager has sent it.
   private var path = UnitCalls.unitPath
   private var question: BusCall?
   private var restarts: BusListener?
@@ -35,7 +35,7 @@ final class FollowedUnit {
   /// Starts to follow the unit.
   func follow() {
     restarts = bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
-      // A manager that has re-executed itself does not report the changes since.
+      // A manager that has re-executed itself does not report the changes that happened meanwhile.
       if values.count == 3, values[2].text?.isEmpty == false { connected() } else { onLost() }
     }
     watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { onLost() } }

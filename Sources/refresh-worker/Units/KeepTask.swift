@@ -38,7 +38,7 @@ enum KeepTask {
 private final class UnitKeeper {
   /// The result of a keeper.
   enum End {
-    /// Nothing is kept any more; `trouble` says why the unit could not be returned, if so.
+    /// Nothing is kept any longer; `trouble` is the reason if the unit could not be returned.
     case returned(trouble: String?)
     /// The service manager does not answer or does not thaw the unit, which must still be returned.
     case failed(String)
@@ -274,13 +274,13 @@ struct KeeperPace {
   /// The times of the last stops, in microseconds of the boot clock, at most ``most``.
   private var times: [Int64] = []
 
-  /// The wait before the next stop, in microseconds; nil for none.
+  /// The wait before the next stop, in microseconds; nil if the unit may be stopped now.
   func wait(at now: Int64) -> Int64? {
     guard times.count == Self.most, let first = times.first, now < first + Self.span else { return nil }
     return first + Self.span - now
   }
 
-  /// Notes a stop of the unit.
+  /// Counts a stop of the unit.
   mutating func note(at now: Int64) { times = (times + [now]).suffix(Self.most) }
 }
 
