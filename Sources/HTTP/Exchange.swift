@@ -7,7 +7,7 @@ import Glibc
 ///
 ///     let exchange = Exchange(HTTPRequest(url: url))
 ///     exchange.onHead = { head in head.status == 200 }
-///     exchange.onBody = { bytes in file.append(bytes) ? .taken : .ended }
+///     exchange.onBody = { bytes in file.append(bytes) ? .consumed : .ended }
 ///     exchange.onEnd = { end in … }
 ///     loop.start(exchange)
 ///     while loop.isBusy { loop.turn(watching: [], timeout: nil) }
@@ -19,7 +19,7 @@ package final class Exchange {
   /// The result of a handler that was given a part of the body.
   package enum BodyUse {
     /// The handler consumed the bytes.
-    case taken
+    case consumed
     /// The handler could not consume the bytes; it gets them again after ``ExchangeLoop/resume(_:)``.
     case paused
     /// The handler wants no more; the exchange ends with ``End/stopped(_:)``.
@@ -53,7 +53,7 @@ package final class Exchange {
   /// Called with the head; if it returns false, the exchange ends with ``End/stopped(_:)`` before the body.
   package var onHead: (ResponseHead) -> Bool = { _ in true }
   /// Called with each part of the response's body.
-  package var onBody: (UnsafeRawBufferPointer) -> BodyUse = { _ in .taken }
+  package var onBody: (UnsafeRawBufferPointer) -> BodyUse = { _ in .consumed }
   /// Called once, last.
   package var onEnd: (End) -> Void = { _ in }
   /// Called to fill a buffer with the next part of the request's body.
@@ -188,7 +188,7 @@ package final class Exchange {
 
   func dropHandlers() {
     onHead = { _ in true }
-    onBody = { _ in .taken }
+    onBody = { _ in .consumed }
     onEnd = { _ in }
     fill = { _ in .broken }
     rewind = { _ in false }
@@ -256,7 +256,7 @@ package final class Exchange {
       return .paused
     }
     let use = isHeadReported || report(head) ? onBody(bytes) : .ended
-    if use == .taken { pace.consume(bytes.count, at: now) }
+    if use == .consumed { pace.consume(bytes.count, at: now) }
     isPaused = use == .paused
     isStopped = use == .ended
     return use

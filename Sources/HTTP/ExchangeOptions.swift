@@ -107,7 +107,7 @@ extension Exchange {
     }
     curl_set_bytes(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
       switch Exchange.at(context)?.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-      case .taken: size * count
+      case .consumed: size * count
       case .paused: curl_write_pause
       case .ended, nil: 0
       }

@@ -31,7 +31,7 @@ package final class GzipDecoder {
 
   /// Decodes the next bytes and hands them on in parts; returns false if they are not in gzip's format.
   package func decode<Failure: Error>(
-    _ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    _ bytes: UnsafeRawBufferPointer, _ receive: (UnsafeRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) -> Bool {
     // zlib reads the bytes only.
     stream.pointee.next_in = UnsafeMutablePointer(
@@ -48,7 +48,7 @@ package final class GzipDecoder {
       stream.pointee.avail_out = UInt32(Self.roomSize)
       let code = inflate(stream, Z_NO_FLUSH)
       let made = Self.roomSize - Int(stream.pointee.avail_out)
-      if made > 0 { try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<made])) }
+      if made > 0 { try receive(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<made])) }
       switch code {
       case Z_STREAM_END: isWhole = true
       case Z_OK: break

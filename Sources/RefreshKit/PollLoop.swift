@@ -89,9 +89,9 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
   private func runJobs() -> Bool {
     while true {
       let (jobs, isEnding) = shared.withLock { shared in
-        let taken = (shared.jobs, shared.isEnding)
+        let drained = (shared.jobs, shared.isEnding)
         shared.jobs = []
-        return taken
+        return drained
       }
       guard !jobs.isEmpty else { return !isEnding }
       for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }

@@ -100,7 +100,7 @@ public final class DescriptorCalls {
   }
 
   private func deliver() {
-    for (number, answer) in answers.take() { handlers.removeValue(forKey: number)?(answer) }
+    for (number, answer) in answers.drain() { handlers.removeValue(forKey: number)?(answer) }
   }
 }
 
@@ -122,7 +122,7 @@ private final class ForeignAnswers: Sendable {
     eventfd_write(descriptor, 1)
   }
 
-  func take() -> [(Int, BusCall.Answer)] {
+  func drain() -> [(Int, BusCall.Answer)] {
     var count: eventfd_t = 0
     _ = eventfd_read(descriptor, &count)
     return waiting.withLock { waiting in

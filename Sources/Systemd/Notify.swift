@@ -111,7 +111,7 @@ public struct PassedDescriptor: Hashable, Sendable {
   ///
   /// Also removes their environment variables (`LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`), so that no task mistakes the
   /// descriptors for its own. Call it once, before the process has other threads.
-  public static func takeAll() throws(SystemdError) -> [PassedDescriptor] {
+  public static func claimAll() throws(SystemdError) -> [PassedDescriptor] {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = try check(
       sd_listen_fds_with_names(1, &names), cannot: "take over the descriptors of the service manager")

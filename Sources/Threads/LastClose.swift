@@ -71,11 +71,11 @@ public enum LastClose {
       // If the kernel or a system call filter refuses, the thread holds nothing, and `body` may hang.
       _ = descriptor.map(linux_keep_alone) ?? linux_keep_all()
       handover.thread = linux_thread_id()
-      sem_post(handover.taken)
+      sem_post(handover.held)
       sem_wait(handover.closed)
     }
     guard code == 0 else { return nil }
-    sem_wait(handover.taken)
+    sem_wait(handover.held)
     body()
     sem_post(handover.closed)
     return handover.thread
@@ -86,20 +86,20 @@ public enum LastClose {
     // @unchecked: `held` orders the uses of `thread`.
 
     /// Posted when the exiting thread holds the descriptors.
-    let taken = UnsafeMutablePointer<sem_t>.allocate(capacity: 2)
+    let held = UnsafeMutablePointer<sem_t>.allocate(capacity: 2)
     /// Posted when no other thread has them open.
-    var closed: UnsafeMutablePointer<sem_t> { taken + 1 }
+    var closed: UnsafeMutablePointer<sem_t> { held + 1 }
     var thread: pid_t = 0
 
     init() {
-      sem_init(taken, 0, 0)
+      sem_init(held, 0, 0)
       sem_init(closed, 0, 0)
     }
 
     deinit {
-      sem_destroy(taken)
+      sem_destroy(held)
       sem_destroy(closed)
-      taken.deallocate()
+      held.deallocate()
     }
   }
 }

@@ -78,13 +78,13 @@ import Testing
 
   @Test func socketsForAnotherProcessAreIgnored() throws {
     try withEnvironment(["LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "varlink"]) { () throws in
-      #expect(try PassedDescriptor.takeAll() == [])
+      #expect(try PassedDescriptor.claimAll() == [])
     }
   }
 
   @Test func anInvalidCountOfSocketsIsAnError() throws {
     try withEnvironment(["LISTEN_PID": "\(getpid())", "LISTEN_FDS": "many", "LISTEN_FDNAMES": nil]) { () throws in
-      let error = #expect(throws: SystemdError.self) { _ = try PassedDescriptor.takeAll() }
+      let error = #expect(throws: SystemdError.self) { _ = try PassedDescriptor.claimAll() }
       #expect(error?.code == EINVAL)
     }
   }

@@ -18,8 +18,8 @@ import Testing
     add("mail", .failing, "broken")
     add("mail", .alert, "two")
     add("todo", .stale, "older")
-    #expect(waiting.takeAll().map(\.notice.body) == ["one", "older", "broken", "two"])
-    #expect(waiting.takeAll().isEmpty)
+    #expect(waiting.drain().map(\.notice.body) == ["one", "older", "broken", "two"])
+    #expect(waiting.drain().isEmpty)
   }
 
   @Test mutating func `A notice waits an hour at most, although newer ones take its place`() {
@@ -28,14 +28,14 @@ import Testing
     add("todo", .alert, "late", at: 7)
     add("mail", .failing, "two", at: Self.hour)
     #expect(waiting.endsAt == Self.hour + 5)
-    #expect(waiting.takeOverdue(at: Self.hour + 4).isEmpty)
-    #expect(waiting.takeOverdue(at: Self.hour + 5).map(\.notice.body) == ["two"])
+    #expect(waiting.drainOverdue(at: Self.hour + 4).isEmpty)
+    #expect(waiting.drainOverdue(at: Self.hour + 5).map(\.notice.body) == ["two"])
     #expect(waiting.endsAt == Self.hour + 7)
   }
 
   @Test mutating func `The oldest of too many waits no longer`() {
     for number in 0...WaitingNotices.most { add("app\(number)", .alert, "\(number)") }
-    #expect(waiting.takeOverdue(at: 1).map(\.notice.body) == ["0"])
-    #expect(waiting.takeAll().count == WaitingNotices.most)
+    #expect(waiting.drainOverdue(at: 1).map(\.notice.body) == ["0"])
+    #expect(waiting.drain().count == WaitingNotices.most)
   }
 }

@@ -7,11 +7,11 @@ import Testing
     var pace = KeeperPace()
     for second in 0..<5 {
       #expect(pace.wait(at: Int64(second) * 1_000_000) == nil)
-      pace.note(at: Int64(second) * 1_000_000)
+      pace.countStop(at: Int64(second) * 1_000_000)
     }
     #expect(pace.wait(at: 10_000_000) == 50_000_000)
     #expect(pace.wait(at: 60_000_000) == nil)
-    pace.note(at: 60_000_000)
+    pace.countStop(at: 60_000_000)
     #expect(pace.wait(at: 60_500_000) == 500_000)
   }
 }

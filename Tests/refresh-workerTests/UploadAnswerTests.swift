@@ -15,9 +15,9 @@ struct UploadAnswerTests {
   }
 
   @Test(arguments: [200, 201, 202, 204, 303])
-  func isTaken(status: Int) {
-    #expect(judge(status, .put) == .isTaken)
-    #expect(judge(status, .post) == .isTaken)
+  func isAccepted(status: Int) {
+    #expect(judge(status, .put) == .isAccepted)
+    #expect(judge(status, .post) == .isAccepted)
   }
 
   @Test func onlyWhatKeepsTheMethodIsFollowed() {

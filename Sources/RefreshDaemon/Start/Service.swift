@@ -56,7 +56,7 @@ public enum Service {
         // No caller waits: the journal and the status line report the result.
         try loop.onSignal(SIGHUP) { daemon.reload { _ in } },
       ]
-      try daemon.open(loaded, configuration, passed: try PassedDescriptor.takeAll())
+      try daemon.open(loaded, configuration, passed: try PassedDescriptor.claimAll())
       _ = try loop.watchdog()
       return (daemon, signals)
     } catch let error as SocketError where error.code == EADDRINUSE {

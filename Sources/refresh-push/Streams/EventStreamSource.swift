@@ -76,7 +76,7 @@ final class EventStreamSource: Source {
       bridge.refuses("it has more than \(EventStreamParser.limit >> 10) KiB", app: settings.app, from: self)
     }
     intake.add(events.map(item), from: self)
-    return .taken
+    return .consumed
   }
 
   private func item(_ event: EventStreamParser.StreamEvent) -> Intake.Item {

@@ -43,7 +43,7 @@ final class HTTPStream {
   /// Receives a part of the body.
   ///
   /// After `paused` the same part comes again at ``resume()``.
-  var onBytes: (UnsafeRawBufferPointer) -> Exchange.BodyUse = { _ in .taken }
+  var onBytes: (UnsafeRawBufferPointer) -> Exchange.BodyUse = { _ in .consumed }
   /// Called once, last, unless the stream is cancelled.
   var onEnd: (End) -> Void = { _ in }
 

@@ -51,22 +51,22 @@ final class Intake {
   /// Hands over items in order.
   func add(_ items: [Item], from source: any Source) {
     guard !items.isEmpty else { return }
-    let taken = items.compactMap(\.message)
+    let accepted = items.compactMap(\.message)
     let number = firstNumber + batches.count
     // An item without a message counts as stored.
     batches.append(
       ItemGroup(
         connection: connection, positions: items.map(\.position),
-        fates: taken.isEmpty ? items.map { _ in .stored } : nil))
-    guard !taken.isEmpty else { return movePosition(of: source.name) }
-    let size = taken.reduce(0) { $0 + $1.estimatedBytes }
-    messages += taken.count
+        fates: accepted.isEmpty ? items.map { _ in .stored } : nil))
+    guard !accepted.isEmpty else { return movePosition(of: source.name) }
+    let size = accepted.reduce(0) { $0 + $1.estimatedBytes }
+    messages += accepted.count
     bytes += size
     let hasMessage = items.map { $0.message != nil }
-    bridge.receive(taken, from: source) { [weak self] fates in
+    bridge.receive(accepted, from: source) { [weak self] fates in
       var rest = fates[...]
       self?.answered(number, hasMessage.map { $0 ? rest.popFirst() ?? .undelivered : .stored })
-      self?.finish(taken.count, size, source.name)
+      self?.finish(accepted.count, size, source.name)
     }
   }
 

@@ -101,7 +101,7 @@ final class NtfySource: Source {
       bridge.refuses("it has more than \(Self.longestLine >> 10) KiB", from: self)
     }
     intake.add(items, from: self)
-    return .taken
+    return .consumed
   }
 
   private func open(at time: Int64) {

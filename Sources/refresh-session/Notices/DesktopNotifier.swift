@@ -72,7 +72,7 @@ final class DesktopNotifier {
   }
 
   private func showWaiting() {
-    let ready = isWaiting ? waiting.takeOverdue(at: EventLoop.bootMicroseconds()) : waiting.takeAll()
+    let ready = isWaiting ? waiting.drainOverdue(at: EventLoop.bootMicroseconds()) : waiting.drain()
     for row in ready { handOver(row.notice, pause: row.pause) }
     if let end = waiting.endsAt { timer?.arm(at: end, accuracy: 60_000_000) } else { timer?.disarm() }
   }
@@ -184,13 +184,13 @@ struct WaitingNotices {
   }
 
   /// Removes and returns all notices.
-  mutating func takeAll() -> [PostponedNotice] {
+  mutating func drain() -> [PostponedNotice] {
     defer { rows = [] }
     return rows
   }
 
   /// Removes and returns the notices whose wait is over at an instant of the boot clock, and the oldest beyond ``most``.
-  mutating func takeOverdue(at now: Int64) -> [PostponedNotice] {
+  mutating func drainOverdue(at now: Int64) -> [PostponedNotice] {
     let overdue = rows.prefix { $0.since + Self.longest <= now }.count
     let count = max(overdue, rows.count - Self.most)
     defer { rows.removeFirst(count) }

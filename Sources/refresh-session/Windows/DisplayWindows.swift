@@ -88,7 +88,7 @@ final class DisplayWindows: OpenWindows {
     source?.events = connection.wantsToWrite ? [.readable, .writable] : .readable
     // Report a compositor that is back, even without a window.
     let isNew = isSettled != wasSettled || isWatching != wasWatching
-    guard connection.takeChange() || isNew else { return }
+    guard connection.consumeChange() || isNew else { return }
     let windows = connection.windows
     if windows != open || isNew {
       open = windows
@@ -187,7 +187,7 @@ private final class WindowConnection {
   }
 
   /// Returns whether a window has changed since the last call.
-  func takeChange() -> Bool {
+  func consumeChange() -> Bool {
     switch kind {
     case .wlr(let wlr): wlr_take_change(wlr)
     case .x11(let x11): x11_take_change(x11)

@@ -126,7 +126,7 @@ final class ConditionalFetch {
   private func append(_ bytes: UnsafeRawBufferPointer) -> Exchange.BodyUse {
     do throws(TaskFailure) {
       try body?.append(bytes)
-      return .taken
+      return .consumed
     } catch {
       failure = error
       return .ended

@@ -131,7 +131,7 @@ final class CouchCall {
     exchange.onBody = { [unowned self] part in
       guard body.count + part.count <= Self.longestBody else { return .ended }
       body.append(contentsOf: part)
-      return .taken
+      return .consumed
     }
     exchange.onEnd = { [unowned self] in receive($0) }
   }

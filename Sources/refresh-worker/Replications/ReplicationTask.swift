@@ -15,7 +15,7 @@ enum ReplicationTask {
           switch news {
           case .progress(let text):
             logError(text)
-            tell(text, context)
+            report(text, context)
           case .began(let session):
             context.remember(.init(url: nil, etag: session.id, lastModified: nil, digest: nil), of: order.pair)
           }
@@ -29,7 +29,7 @@ enum ReplicationTask {
     }
   }
 
-  private static func tell(_ progress: String, _ context: TaskContext) {
+  private static func report(_ progress: String, _ context: TaskContext) {
     do throws(ClientError) {
       _ = try context.call(WorkerInterface.Progress.self) { token in
         WorkerInterface.Progress.Parameters(token: token, text: progress)
@@ -89,7 +89,7 @@ private final class Replicator {
   private var host: String { replication.exchange.host }
 
   /// Replicates; returns nil if the descriptor `terminated` became readable before the end, when it is cancelled.
-  func run(until terminated: Int32, tell: (News) -> Void) throws(TaskFailure) -> TaskResult? {
+  func run(until terminated: Int32, report: (News) -> Void) throws(TaskFailure) -> TaskResult? {
     do throws(ExchangeFailure) {
       try loop.start(replication.exchange)
       while true {
@@ -100,8 +100,8 @@ private final class Replicator {
           return nil
         }
         switch try watch.read() {
-        case .found(let session): if order.reported == nil { tell(.began(after: session)) }
-        case .progress(let text): tell(.progress(text))
+        case .found(let session): if order.reported == nil { report(.began(after: session)) }
+        case .progress(let text): report(.progress(text))
         case .gone: try startAgain()
         case nil: break
         }

@@ -45,7 +45,7 @@ private final class Activation {
   private var isBegun = false
   /// Whether the app already ran, so that its end is unrelated to this order.
   private var ranBefore = false
-  private var isTaken = false
+  private var isAccepted = false
   private var failure: TaskFailure?
   private var listener: BusListener?
   private var watch: BusWatch?
@@ -72,12 +72,12 @@ private final class Activation {
   func run() throws(SystemdError) -> TaskFailure? {
     ShownLines.open()
     timer = try loop.timer { [unowned self] in
-      if isTaken { runsOn() } else { fail("none answers on the \(bus.address.name)") }
+      if isAccepted { runsOn() } else { fail("none answers on the \(bus.address.name)") }
     }
     timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestAbsence, accuracy: 1_000_000)
     listener = bus.listen(to: .ownerChanged(of: name)) { [unowned self] values in
       // The reply comes before the end of the app that sent it.
-      if isTaken, values.count == 3, values[2].text?.isEmpty == true { finish(nil) }
+      if isAccepted, values.count == 3, values[2].text?.isEmpty == true { finish(nil) }
     }
     watch = bus.watch { [unowned self] state in
       switch state {
@@ -135,7 +135,7 @@ private final class Activation {
     call = bus.call(order, timeout: Self.patience) { [unowned self] answer in
       switch answer {
       case .success:
-        isTaken = true
+        isAccepted = true
         guard ranBefore else { return }
         timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestUntilAttached, accuracy: 100_000)
       case .failure(let error): again(after: error)
@@ -160,7 +160,7 @@ private final class Activation {
   }
 
   private func deadlineIsNear() {
-    guard isTaken else {
+    guard isAccepted else {
       let remedy = "raise deadline in the app's file if it needs longer to start"
       return finish(TaskFailure(.retry(after: nil), "\(name) did not answer before the deadline; \(remedy)"))
     }

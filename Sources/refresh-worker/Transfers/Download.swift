@@ -264,7 +264,7 @@ extension Download {
     }
     digest?.append(bytes)
     if checkpoint.isDue(at: part.length, now: .now) { makeDurable(part) }
-    return .taken
+    return .consumed
   }
 
   /// Drops a body of unknown length that filled the disk, because it may be endless, and asks for twice the room.

@@ -212,7 +212,7 @@ final class Upload: Transfer {
     guard let source else { return }
     do throws(TaskFailure) {
       switch UploadAnswer(head, to: method, now: HTTPDate.now()) {
-      case .isTaken:
+      case .isAccepted:
         // An early response comes most often from a captive portal.
         guard sent == source.length, sending.bytes == source.length else { throw earlyAnswer(source) }
         try finish(source)

@@ -3,7 +3,7 @@ import HTTP
 /// The meaning of a response head for an upload by PUT or POST.
 enum UploadAnswer: Hashable, Sendable {
   /// The server accepted the file.
-  case isTaken
+  case isAccepted
   /// Send the file to the URL in `Location`.
   case isElsewhere
   case ends(TaskFailure)
@@ -15,7 +15,7 @@ enum UploadAnswer: Hashable, Sendable {
     let message = "HTTP status \(head.status)"
     switch head.status {
     // 303: the server accepted the file and shows the result at another URL.
-    case 200...299, 303: self = .isTaken
+    case 200...299, 303: self = .isAccepted
     case 307, 308: self = .isElsewhere
     case 301...302 where method == .post:
       self = .ends(TaskFailure(.failed, "\(message): give the URL that it redirects to"))

@@ -65,7 +65,7 @@ private final class UnitKeeper {
   private var pace = KeeperPace()
   /// The start time of the manager; another manager does not know the stopped units.
   private var manager: UInt64?
-  private var report = ""
+  private var lastReport = ""
   private var end: End?
   private var action: BusCall?
   private var again: TimerSource?
@@ -118,7 +118,7 @@ private final class UnitKeeper {
     // A user without a session has no manager; its next start starts the units that should run.
     if isReturning, !unit.isOfMachine { return finish(.returned(trouble: nil)) }
     if isReturning { arm(bound, after: Self.longestAbsence) }
-    tell("no service manager")
+    report("no service manager")
   }
 
   private func boundPassed() {
@@ -133,7 +133,7 @@ private final class UnitKeeper {
       act()
     } failed: { [unowned self] error in
       if isReturning { return finish(.failed("cannot look at \(order.unit): \(error)")) }
-      tell("cannot look at it: \(error)")
+      report("cannot look at it: \(error)")
     }
   }
 
@@ -151,10 +151,10 @@ private final class UnitKeeper {
     case .freeze where facts.isAtRest && isKept:
       // Someone has stopped the frozen unit, and it stays stopped.
       isKept = false
-      tell(facts.restText(isKept: false))
-    case .freeze where facts.freezer == "frozen": tell("frozen")
-    case .freeze where facts.activeState == "activating": tell("starting, and frozen after that")
-    case .stop, .freeze: if facts.isAtRest { tell(facts.restText(isKept: isKept)) }
+      report(facts.restText(isKept: false))
+    case .freeze where facts.freezer == "frozen": report("frozen")
+    case .freeze where facts.activeState == "activating": report("starting, and frozen after that")
+    case .stop, .freeze: if facts.isAtRest { report(facts.restText(isKept: isKept)) }
     }
   }
 
@@ -162,19 +162,19 @@ private final class UnitKeeper {
   private func keep(_ text: String, _ method: BusMethod, _ failure: String) {
     let now = EventLoop.bootMicroseconds()
     if let wait = pace.wait(at: now) {
-      tell("started again and again by something else; it is stopped again in \(wait / 1_000_000) s")
+      report("started again and again by something else; it is stopped again in \(wait / 1_000_000) s")
       again?.arm(at: now + wait, accuracy: 100_000)
       return
     }
-    pace.note(at: now)
+    pace.countStop(at: now)
     let wasKept = isKept
     isKept = true
-    guard tell(text) else { return isKept = wasKept }
+    guard report(text) else { return isKept = wasKept }
     action = bus.call(method, timeout: FollowedUnit.patience) { [unowned self] answer in
       action = nil
       if case .failure(let error) = answer, bus.state == .connected, !error.isWithoutAnswer {
         isKept = wasKept
-        if error.isNobodyThere { lost() } else { tell("\(failure): \(error)") }
+        if error.isNobodyThere { lost() } else { report("\(failure): \(error)") }
         return
       }
       // A call without a reply may take effect later, so the unit must be returned in any case.
@@ -184,10 +184,10 @@ private final class UnitKeeper {
   }
 
   /// Reports the state to the daemon; returns false if there is no daemon.
-  @discardableResult private func tell(_ text: String) -> Bool {
+  @discardableResult private func report(_ text: String) -> Bool {
     guard !isReturning, hangup != nil else { return false }
-    guard text != report else { return true }
-    report = text
+    guard text != lastReport else { return true }
+    lastReport = text
     do throws(ClientError) {
       try link.keep(isKept: isKept, text)
       return true
@@ -281,7 +281,7 @@ struct KeeperPace {
   }
 
   /// Counts a stop of the unit.
-  mutating func note(at now: Int64) { times = (times + [now]).suffix(Self.most) }
+  mutating func countStop(at now: Int64) { times = (times + [now]).suffix(Self.most) }
 }
 
 /// A keeper's connection to the daemon, open as long as the daemon lives.

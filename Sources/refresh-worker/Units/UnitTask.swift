@@ -48,7 +48,7 @@ private final class UnitRun {
   private static let longestDrain: Int64 = 1_000_000
   private static let drain: Int64 = 200_000
   /// The longest time from a run's first process until systemd records the beginning of the run, in microseconds.
-  private static let longestUntilNoted: UInt64 = 1_000_000
+  private static let longestUntilRecorded: UInt64 = 1_000_000
 
   private enum Step {
     /// The manager is not connected yet.
@@ -223,7 +223,7 @@ private final class UnitRun {
     isInJournal = false
     // systemd records the beginning of a run only after its first process may have printed. A service that restarts itself
     // has several runs, and the lines of the earlier runs have been shown.
-    let begun = orderedAt ?? facts.start - min(facts.start, Self.longestUntilNoted)
+    let begun = orderedAt ?? facts.start - min(facts.start, Self.longestUntilRecorded)
     let start = max(begun, journal.map { $0.newest + 1 } ?? 0)
     let ownName = unit.isOfMachine ? facts.id : nil
     do throws(SystemdError) {
