@@ -32,7 +32,7 @@ public struct Interface {
   }
 
   /// Whether the description contains the method, served or not.
-  func describes(_ method: String) -> Bool {
+  fileprivate func describes(_ method: String) -> Bool {
     description.split(separator: "\n").contains { line in
       let line = line.drop { $0 == " " || $0 == "\t" }
       guard line.hasPrefix("method ") else { return false }
@@ -96,4 +96,48 @@ struct MethodTable {
     return interface.describes(String(method[method.index(after: dot)...]))
       ? MethodNotImplemented(method: method) : MethodNotFound(method: method)
   }
+}
+
+/// An interface as declared in its file; the plugin VarlinkSwift generates the type.
+public protocol InterfaceDeclaration {
+  /// The name in reverse-DNS form, such as `org.refreshd.App`.
+  static var name: String { get }
+  /// The text of the file, which introspection returns.
+  static var description: String { get }
+}
+
+/// A method of an interface for client and server: its name on the socket, its parameters and its reply.
+public protocol InterfaceMethod: SendableMetatype {
+  /// The parameters of a call.
+  associatedtype Parameters: JSONReadable & JSONWritable & Hashable & Sendable
+  /// A reply; with `more` there may be several.
+  associatedtype Reply: JSONReadable & JSONWritable & Hashable & Sendable
+  /// The whole name on the socket, such as `org.refreshd.Manager.Show`.
+  static var name: String { get }
+}
+
+/// An error that an interface declares, with its parameters.
+///
+/// The name is complete, such as `org.refreshd.App.NotLeasable`. <https://varlink.org/Interface-Definition>.
+public protocol VarlinkError: Error, JSONReadable, JSONWritable {
+  /// The name on the socket, prefixed with the interface.
+  static var name: String { get }
+}
+
+/// The demand of a method's calls on the server, which limits how many a user may have under way.
+public enum MethodKind: Sendable {
+  /// The call changes something, so it runs even if nobody receives the answer.
+  case change
+  /// The call only asks: it does not run if the caller is gone or wants no answer (`oneway`).
+  case query
+  /// The call takes long: a user has one under way, and the user's other work waits.
+  case work
+  /// The call reports events until its connection ends; a user may have ``Bounds/watchesPerUser``.
+  ///
+  /// Until its first answer it counts as work.
+  case watch
+
+  /// Whether the handler has nothing to do if nobody receives the answer.
+  var isPointlessWithoutReader: Bool { self != .change }
+  var isWork: Bool { self == .work || self == .watch }
 }

@@ -15,9 +15,9 @@ public struct Peer: Sendable, Equatable {
   /// The supplementary groups; empty before Linux 4.13.
   public let groups: [gid_t]
   /// The subject that the peer may act for, known after its first call.
-  public internal(set) var confinement: CallerConfinement
+  public private(set) var confinement: CallerConfinement
   /// Its process, opened before it can have made room for another of its id; nil where the kernel names the peer itself.
-  private(set) var process: OpenProcess?
+  fileprivate private(set) var process: OpenProcess?
 
   /// Makes a peer with given credentials, for tests and for other sources of credentials.
   public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t], confinement: CallerConfinement = .none) {
@@ -53,7 +53,7 @@ public struct Peer: Sendable, Equatable {
   }
 
   /// The label of the peer of a socket; nil without one.
-  static func label(of descriptor: Int32) -> String? {
+  fileprivate static func label(of descriptor: Int32) -> String? {
     var label = [UInt8](repeating: 0, count: 1024)
     var bytes = socklen_t(label.count)
     guard linux_peer_label(descriptor, &label, &bytes) == 0 else { return nil }
@@ -76,6 +76,132 @@ public struct Peer: Sendable, Equatable {
       // ERANGE reports the needed size.
       guard errno == ERANGE, Int(bytes) > room else { return [] }
       groups = [gid_t](repeating: 0, count: count)
+    }
+  }
+}
+
+/// The process at the other end of a connection, for the service to inspect.
+public struct CallerProcess: Sendable {
+  /// Its id, in the pid namespace of this process; 0 if it is outside.
+  public let id: pid_t
+  /// Its user.
+  public let user: uid_t
+  /// Its descriptor; -1 if it is outside of this pid namespace.
+  public let pidfd: Int32
+  /// Its label by a security module of the kernel, such as AppArmor; nil without one.
+  public let securityLabel: String?
+  /// Whether it has ended, so that another process may have its id.
+  public fileprivate(set) var hasEnded: Bool
+
+  /// Makes it from what is known.
+  public init(id: pid_t, user: uid_t, pidfd: Int32 = -1, securityLabel: String? = nil, hasEnded: Bool = false) {
+    (self.id, self.user, self.pidfd, self.securityLabel) = (id, user, pidfd, securityLabel)
+    self.hasEnded = hasEnded
+  }
+}
+
+/// A process that no later process of the same id can be taken for.
+private final class OpenProcess: Sendable, Equatable {
+  /// Its descriptor; negative if it could not be opened.
+  let pidfd: Int32
+
+  /// Opens the peer of a connected socket: `SO_PEERPIDFD`, Linux 6.5.
+  init(peerOf socket: Int32) { pidfd = linux_peer_pidfd(socket) }
+
+  /// Opens the process that has an id now: pidfd_open(2).
+  init(_ id: pid_t) { pidfd = linux_pidfd_open(id) }
+
+  deinit { if pidfd >= 0 { close(pidfd) } }
+
+  static func == (one: OpenProcess, other: OpenProcess) -> Bool { one === other }
+
+  /// Whether it has ended.
+  var hasEnded: Bool {
+    var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
+    return poll(&end, 1, 0) != 0
+  }
+
+  /// Whether the kernel can name the peer of a socket.
+  static let canBePeer: Bool = {
+    var pair: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+      return true
+    }
+    defer { for end in pair { close(end) } }
+    let peer = linux_peer_pidfd(pair[0])
+    if peer < 0 { return errno != ENOPROTOOPT }
+    close(peer)
+    return true
+  }()
+}
+
+/// The subject to which a caller is confined, because of where its process runs.
+///
+/// Varlink only keeps it with the ``Peer``; the service inspects the process and enforces the result.
+public enum CallerConfinement: Sendable, Equatable {
+  /// Only its credentials bound the caller.
+  case none
+  /// The caller may act for this subject only.
+  case to(String)
+  /// The caller runs in a sandbox of its own, and may act for the subject of that sandbox only.
+  case sandbox(Sandbox)
+  /// The caller may act for nothing.
+  case fromAll
+
+  /// The known facts about a caller's sandbox.
+  public struct Sandbox: Sendable, Equatable {
+    /// The subject that the caller may act for.
+    public let subject: String
+    /// The folder of its data outside the sandbox; nil if that is unknown.
+    public let folder: String?
+    /// Whether it shares the network of the machine; false if that is unknown.
+    public let hasNetwork: Bool
+
+    /// Makes it from what was found out.
+    public init(_ subject: String, folder: String? = nil, hasNetwork: Bool = false) {
+      (self.subject, self.folder, self.hasNetwork) = (subject, folder, hasNetwork)
+    }
+  }
+
+  /// The one subject that the caller may act for; nil if there is not exactly one.
+  public var subject: String? {
+    switch self {
+    case .to(let name): name
+    case .sandbox(let sandbox): sandbox.subject
+    case .none, .fromAll: nil
+    }
+  }
+
+  /// The sandbox of the caller; nil for a caller outside one.
+  public var sandbox: Sandbox? { if case .sandbox(let sandbox) = self { sandbox } else { nil } }
+
+  /// Inspects the process that connected, which may end meanwhile.
+  ///
+  /// - Parameters:
+  ///   - descriptor: the connected socket.
+  ///   - peer: its peer, by `SO_PEERCRED`.
+  ///   - look: inspects the process.
+  fileprivate init(of descriptor: Int32, _ peer: Peer, by look: (CallerProcess) -> CallerConfinement) {
+    // 0 is a process outside of this pid namespace, about which nothing can be read.
+    guard peer.pid > 0 else {
+      self = look(CallerProcess(id: peer.pid, user: peer.uid))
+      return
+    }
+    let opened = peer.process ?? OpenProcess(peerOf: descriptor)
+    guard opened.pidfd >= 0 else {
+      self = .fromAll
+      return
+    }
+    var process = CallerProcess(
+      id: peer.pid, user: peer.uid, pidfd: opened.pidfd, securityLabel: Peer.label(of: descriptor))
+    self = withExtendedLifetime(opened) {
+      if !opened.hasEnded {
+        let confinement = look(process)
+        // By its end, the id may be another process's.
+        if !opened.hasEnded { return confinement }
+      }
+      process.hasEnded = true
+      return look(process)
     }
   }
 }
