@@ -211,7 +211,7 @@ public final class Connection {
     guard mayTake, let server else { return }
     do throws(MalformedMessage) {
       if input.isOverLimit { throw .tooLong(limit: input.limit) }
-      let read = { (message) throws(MalformedMessage) in try server.reader.read(message) }
+      let read = { (message) throws(MalformedMessage) in try IncomingCall(message, of: server.methods) }
       let before = input.count
       guard let call = try input.withNext(read) else { return }
       let bytes = before - input.count

@@ -1,10 +1,12 @@
 import JSON
 
-/// A call as the server reads it: the method's name, the flags, and the action.
+/// A call as the server reads it from a message: <https://varlink.org/Method-Call>.
 ///
 /// A call whose name comes before its parameters is read in one pass: the method's own type reads them in place.
-/// <https://varlink.org/Method-Call>.
 struct IncomingCall {
+  /// The most values of a list in a call.
+  private static let mostInList = 1000
+
   let method: String
   let wantsMore: Bool
   let isOneway: Bool
@@ -16,68 +18,32 @@ struct IncomingCall {
     case run((CallState) -> Void)
     case fail(any VarlinkError)
   }
-}
-
-/// The error of a message that is no call; the server closes its connection.
-enum MalformedMessage: Error, Equatable, CustomStringConvertible {
-  /// The message exceeds the bound.
-  case tooLong(limit: Int)
-  /// The message is no JSON, is nested too deeply, or is no object with a method and flags of the right types.
-  case notACall(JSONError)
-
-  var description: String {
-    switch self {
-    case .tooLong(let limit): "it is longer than \(limit) bytes"
-    case .notACall(let error): "\(error)"
-    }
-  }
-}
-
-/// Reads calls from messages.
-struct CallReader {
-  let methods: MethodTable
-  /// The most values of a list in a call.
-  static let mostInList = 1000
 
   /// Reads the call of a message without its NUL.
-  func read(_ message: UnsafeRawBufferPointer) throws(MalformedMessage) -> IncomingCall {
-    do throws(JSONError) {
-      var parts = CallParts(message)
-      try parts.read(methods)
-      return try parts.call(methods)
-    } catch {
-      throw .notACall(error)
-    }
+  init(_ message: UnsafeRawBufferPointer, of methods: MethodTable) throws(MalformedMessage) {
+    do throws(JSONError) { try self.init(reading: message, methods) } catch { throw .notACall(error) }
   }
-}
 
-/// The members of a call while the reader reads them.
-private struct CallParts {
-  private let message: UnsafeRawBufferPointer
-  private var seen: UInt64 = 0
-  private var name: String?
-  private var more = false
-  private var oneway = false
-  private var upgrade = false
-  private var served: ServedMethod?
-  /// The offset of the parameters; nil while they are absent or null.
-  private var start: Int?
-  private var outcome: Result<(CallState) -> Void, JSONError>?
-
-  init(_ message: UnsafeRawBufferPointer) { self.message = message }
-
-  mutating func read(_ methods: MethodTable) throws(JSONError) {
-    var json = JSONReader(message, mostInList: CallReader.mostInList)
+  private init(reading message: UnsafeRawBufferPointer, _ methods: MethodTable) throws(JSONError) {
+    var seen: UInt64 = 0
+    var name: String?
+    var (more, oneway, upgrade) = (false, false, false)
+    var served: ServedMethod?
+    /// The offset of the parameters; nil while they are absent or null.
+    var start: Int?
+    var prepared: Prepared?
+    var json = JSONReader(message, mostInList: Self.mostInList)
     try json.beginObject()
     while try json.nextKey() {
       if json.keyIs("method") {
         try json.once(&seen, 0)
-        let name = try json.string()
-        self.name = name
-        served = methods[name]
+        let text = try json.string()
+        (name, served) = (text, methods[text])
       } else if json.keyIs("parameters") {
         try json.once(&seen, 1)
-        try readParameters(&json)
+        guard try !json.null() else { continue }
+        start = json.position
+        if let served { prepared = try Self.prepare(served, &json) } else { try json.skip() }
       } else if json.keyIs("more") {
         try json.once(&seen, 2)
         more = try json.optional(Bool.self) ?? false
@@ -92,36 +58,20 @@ private struct CallParts {
       }
     }
     try json.end()
-  }
-
-  /// Reads the parameters if the method is already known, else skips them.
-  private mutating func readParameters(_ json: inout JSONReader) throws(JSONError) {
-    guard try !json.null() else { return }
-    let (start, levels) = (json.position, json.openLevels)
-    self.start = start
-    guard let served else { return try json.skip() }
-    do throws(JSONError) {
-      outcome = .success(try served.prepare(&json))
-    } catch {
-      // The text may be no JSON, and then the message is no call.
-      outcome = .failure(error)
-      json.rewind(to: start, levels: levels)
-      try json.skip()
+    guard let name else { throw json.error(.missing("method"), at: 0) }
+    (method, wantsMore, isOneway, kind) = (name, more && !oneway, oneway, served?.kind ?? .query)
+    if upgrade {
+      // A reply without an error would tell the peer that the connection now speaks another protocol.
+      action = .fail(MethodNotImplemented(method: name))
+    } else if let served {
+      action = Self.action(prepared ?? Self.prepare(served, message, at: start), message, at: start)
+    } else {
+      action = .fail(methods.whyNot(name))
     }
   }
 
-  func call(_ methods: MethodTable) throws(JSONError) -> IncomingCall {
-    guard let name else { throw JSONReader(message).error(.missing("method"), at: 0) }
-    return IncomingCall(
-      method: name, wantsMore: more && !oneway, isOneway: oneway, kind: served?.kind ?? .query,
-      action: action(name, methods))
-  }
-
-  private func action(_ name: String, _ methods: MethodTable) -> IncomingCall.Action {
-    // A reply without an error would tell the peer that the connection now speaks another protocol.
-    if upgrade { return .fail(MethodNotImplemented(method: name)) }
-    guard let served else { return .fail(methods.whyNot(name)) }
-    switch outcome ?? late(served) {
+  private static func action(_ prepared: Prepared, _ message: UnsafeRawBufferPointer, at start: Int?) -> Action {
+    switch prepared {
     case .success(let run): return .run(run)
     case .failure(let error):
       let path = error.path(in: start == nil ? UnsafeRawBufferPointer(start: nil, count: 0) : message, from: start ?? 0)
@@ -129,12 +79,43 @@ private struct CallParts {
     }
   }
 
-  /// Reads parameters that came before the method's name, or none.
-  private func late(_ served: ServedMethod) -> Result<(CallState) -> Void, JSONError> {
+  /// A handler that has its parameters, or the reason why they cannot be read.
+  private typealias Prepared = Result<(CallState) -> Void, JSONError>
+
+  /// Reads the parameters in place, or skips them if the method's type cannot read them.
+  private static func prepare(_ served: ServedMethod, _ json: inout JSONReader) throws(JSONError) -> Prepared {
+    let (start, levels) = (json.position, json.openLevels)
+    do throws(JSONError) {
+      return .success(try served.prepare(&json))
+    } catch {
+      // The text may not be JSON, and then the message is not a call.
+      json.rewind(to: start, levels: levels)
+      try json.skip()
+      return .failure(error)
+    }
+  }
+
+  /// Reads parameters that came before the method's name, or the empty object if there are none.
+  private static func prepare(_ served: ServedMethod, _ message: UnsafeRawBufferPointer, at start: Int?) -> Prepared {
     let empty: StaticString = "{}"
     var json =
-      start.map { JSONReader(message, from: $0, mostInList: CallReader.mostInList) }
+      start.map { JSONReader(message, from: $0, mostInList: mostInList) }
       ?? JSONReader(UnsafeRawBufferPointer(start: empty.utf8Start, count: empty.utf8CodeUnitCount))
     do throws(JSONError) { return .success(try served.prepare(&json)) } catch { return .failure(error) }
+  }
+}
+
+/// The error of a message that is not a call; the server closes its connection.
+enum MalformedMessage: Error, Equatable, CustomStringConvertible {
+  /// The message exceeds the bound.
+  case tooLong(limit: Int)
+  /// The message is not JSON, is nested too deeply, or is not an object with a method and flags of the right types.
+  case notACall(JSONError)
+
+  var description: String {
+    switch self {
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .notACall(let error): "\(error)"
+    }
   }
 }

@@ -7,7 +7,7 @@ import Glibc
 public final class Server {
   let reactor: any Reactor
   let bounds: Bounds
-  let reader: CallReader
+  let methods: MethodTable
   /// Decides what a client may act for, by its process; called before the first call of a connection.
   public var confine: ((CallerProcess) -> CallerConfinement)?
   /// Called after a turn in which a long reply was completely sent, because the heap may have much to release.
@@ -36,7 +36,7 @@ public final class Server {
     self.bounds = bounds
     self.tooManyWatches = tooManyWatches
     (line, accounts) = (TurnLine(reactor), UserAccounts(bounds))
-    reader = CallReader(methods: MethodTable(interfaces + [service.interface(besides: interfaces)]))
+    methods = MethodTable(interfaces + [service.interface(besides: interfaces)])
   }
 
   deinit {

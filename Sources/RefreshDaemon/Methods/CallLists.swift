@@ -2,7 +2,7 @@ import RefreshAPI
 import RefreshConfig
 import Varlink
 
-// Lists in calls: the server bounds their lengths (``CallReader``), and each value counts once.
+// Lists in calls: the server bounds their lengths (``IncomingCall``), and each value counts once.
 
 extension Daemon {
   /// The apps of a call, if the caller may ask about each; answers the call otherwise.
