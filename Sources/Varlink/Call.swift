@@ -27,10 +27,10 @@ public struct Call<Parameters> {
   /// Whether no more answers can be sent: the last answer is given, or the peer is gone.
   public var isOver: Bool { state.isOver }
 
-  /// Whether nobody receives the answer, so that it need not be worked out.
+  /// Whether the answer has no receiver, so that it need not be computed.
   public var isUnheard: Bool { state.isOneway || state.isOver }
 
-  /// Ends the call without an answer, because nobody would receive it (``isUnheard``).
+  /// Ends the call without an answer, because the answer has no receiver (``isUnheard``).
   public func drop() { state.drop() }
 
   /// Gives the last answer; drops any answer after the last.
@@ -101,7 +101,7 @@ final class CallState {
     if !isOneway {
       connection.enqueue(value, as: isLast ? .last : .continues)
     }
-    noteAnswer()
+    endWork()
     if isLast { finish() }
   }
 
@@ -121,10 +121,10 @@ final class CallState {
     finish()
   }
 
-  /// Ends a call without running it, because nobody would receive the answer.
+  /// Ends a call without running it, because the answer has no receiver.
   func drop() { finish() }
 
-  private func noteAnswer() {
+  private func endWork() {
     let run = onFirstAnswer
     onFirstAnswer = nil
     run?()
@@ -132,7 +132,7 @@ final class CallState {
 
   private func finish() {
     isAnswered = true
-    noteAnswer()
+    endWork()
     let run = onEnd
     onEnd = nil
     run?()

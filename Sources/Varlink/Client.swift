@@ -19,8 +19,8 @@ public final class Client {
 
   /// Connects to the socket at a path.
   ///
-  /// Throws ``ClientError/unreachable(_:)`` at once when nobody listens there. Its code is `ENOENT` if there is no socket,
-  /// `ECONNREFUSED` if nobody listens on it any more, and `EACCES` if the caller may not connect (connect(2), unix(7)).
+  /// Throws ``ClientError/unreachable(_:)`` at once if no service listens there. Its code is `ENOENT` if there is no socket,
+  /// `ECONNREFUSED` if no process listens on it any longer, and `EACCES` if the caller may not connect (connect(2), unix(7)).
   public init(path: String) throws(ClientError) {
     do throws(SocketError) {
       descriptor = try UnixSocket.connect(to: path)
@@ -77,8 +77,8 @@ public final class Client {
 
   /// The next answer to the call that was begun, and whether more follow; nil if none has arrived.
   ///
-  /// Never waits. After nil nothing is left to read, so poll(2) on ``descriptor`` tells when to ask again. After
-  /// ``ClientError/malformed(_:)`` the caller can still read the answers that follow.
+  /// Never waits. After nil there is nothing left to read, so wait with poll(2) on ``descriptor`` before the next call.
+  /// After ``ClientError/malformed(_:)`` the caller can still read the answers that follow.
   public func nextAnswer<Method: InterfaceMethod>(
     of method: Method.Type
   ) throws(ClientError) -> (parameters: Method.Reply, continues: Bool)? {
@@ -202,7 +202,7 @@ extension JSONReadable {
 
 /// The reason why a call has no usable answer.
 public enum ClientError: Error, CustomStringConvertible {
-  /// Nobody listens on the socket, or the caller may not connect.
+  /// No service listens on the socket, or the caller may not connect.
   case unreachable(SocketError)
   /// The connection ended before the answer.
   case disconnected

@@ -28,19 +28,19 @@ public final class Connection {
   private var input: MessageBuffer
   private var output = OutputBuffer()
   private var disconnectActions: [String: () -> Void] = [:]
-  /// The server's count of chunks when this connection last sent one; the connection with the least was silent longest.
+  /// The server's count of chunks when this connection last sent one; the lowest count is that of the longest silence.
   private(set) var lastHeard: UInt64
-  /// The server's count when the connection last fell silent (``UserAccounts/noteSilent(_:)``).
+  /// The server's count when the connection last fell silent (``UserAccounts/markSilent(_:)``).
   var silentSince: UInt64 = 0
   /// The bytes of this connection that the server counts for its user.
   private(set) var countedBytes = 0
   /// The bytes of the call in flight, whose parameters its handler keeps; 0 for a short call.
   private var callBytes = 0
 
-  private var (isLookedAt, isInFlight) = (false, false)
-  private var takenSinceHangUp = 0
+  private var (isInspected, isInFlight) = (false, false)
+  private var callsSinceHangUp = 0
   /// Whether a call is being handled; its answers are sent together afterwards.
-  private var isTaking = false
+  private var isInTurn = false
   /// Whether the peer sends nothing more.
   private var isInputEnded = false
   /// Whether bytes have arrived that are not wanted yet; they stay in the kernel.
@@ -79,7 +79,7 @@ public final class Connection {
   /// Removes the action of this name.
   public func cancelDisconnectAction(_ name: String = "") {
     disconnectActions[name] = nil
-    server?.noteSilent(self)
+    server?.markSilent(self)
   }
 
   // MARK: - Answering
@@ -89,19 +89,19 @@ public final class Connection {
     guard isOpen, let server else { return }
     let wasBlocked = output.isBlocked
     guard output.append(value, as: kind) else { return breakOff() }
-    if !wasBlocked, !isTaking || output.unsent > Connection.chunk { flush() }
+    if !wasBlocked, !isInTurn || output.unsent > Connection.chunk { flush() }
     if wasBlocked, output.unsent > server.bounds.unsentBytes { breakOff() }
-    if !isTaking {
+    if !isInTurn {
       countBytes()
       updateWatch()
     }
   }
 
-  /// Notes that the last answer of the call in flight is queued, or that the call was oneway.
+  /// Ends the call in flight: its last answer is queued, or it was oneway.
   func callIsOver() {
     (isInFlight, callBytes) = (false, 0)
-    server?.noteSilent(self)
-    guard isOpen, !isTaking else { return }
+    server?.markSilent(self)
+    guard isOpen, !isInTurn else { return }
     countBytes()
     if input.hasMessage() || isInputEnded { standInLine() }
     if mayRead { isReadingPaused = false }
@@ -111,7 +111,7 @@ public final class Connection {
   /// Continues a call with `rest` at the next turn of this connection.
   func goOn(_ rest: @escaping () -> Void) {
     if state != .ended { self.rest = rest }
-    if !isTaking { standInLine() }
+    if !isInTurn { standInLine() }
   }
 
   private func flush() {
@@ -126,7 +126,7 @@ public final class Connection {
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
-  // MARK: - Taking calls
+  // MARK: - Turns
 
   private func handle(_ readiness: Readiness) {
     if state == .brokenOff { return end() }
@@ -140,29 +140,29 @@ public final class Connection {
     }
     if readiness.contains(.writable) { flush() }
     if readiness.contains(.readable) { if mayRead { receive() } else { isReadingPaused = true } }
-    guard isDue, server?.mayTakeAtOnce(self) == true else { return finishTurn() }
+    guard isDue, server?.mayRunAtOnce(self) == true else { return finishTurn() }
     takeTurn()
     endTurn()
   }
 
   /// Whether the next call may be handled.
   ///
-  /// A client that hung up waits for no reply, so its calls need not wait. Of thousands, only the first count.
-  private var mayTake: Bool {
+  /// A client that hung up waits for no reply, so its calls need not wait. Only its first 16 calls are handled.
+  private var mayStartCall: Bool {
     switch state {
     case .open: !isInFlight && !output.isBlocked
-    case .hungUp: takenSinceHangUp < 16
+    case .hungUp: callsSinceHangUp < 16
     case .brokenOff, .ended: false
     }
   }
 
   /// Whether more may be read: the server keeps only calls that it can handle soon.
-  private var mayRead: Bool { mayTake && !isInputEnded && !input.hasMessage() }
+  private var mayRead: Bool { mayStartCall && !isInputEnded && !input.hasMessage() }
 
   /// Whether the connection has work for a turn.
   private var isDue: Bool {
     if state == .hungUp { return true }
-    return rest != nil || mayTake && (input.hasMessage() || input.isOverLimit)
+    return rest != nil || mayStartCall && (input.hasMessage() || input.isOverLimit)
   }
 
   private func receive() {
@@ -173,7 +173,7 @@ public final class Connection {
     }
     if count > 0 {
       lastHeard = server?.nextHeard() ?? lastHeard
-      server?.noteSilent(self)
+      server?.markSilent(self)
     } else if count == 0 || state == .hungUp {
       isInputEnded = true
     } else if errno != EAGAIN, errno != EINTR {
@@ -186,20 +186,20 @@ public final class Connection {
     isInLine = false
     if state == .ended { return }
     let start = monotonicNanoseconds()
-    isTaking = true
+    isInTurn = true
     if let rest, state == .open {
       self.rest = nil
       rest()
     } else {
       if state == .hungUp, mayRead { receive() }
-      takeCall()
+      startCall()
     }
     server?.spent(since: start, on: self)
   }
 
   /// Sends the answers of the turn.
   func endTurn() {
-    isTaking = false
+    isInTurn = false
     if state == .ended { return }
     let start = monotonicNanoseconds()
     flush()
@@ -207,8 +207,8 @@ public final class Connection {
     finishTurn()
   }
 
-  private func takeCall() {
-    guard mayTake, let server else { return }
+  private func startCall() {
+    guard mayStartCall, let server else { return }
     do throws(MalformedMessage) {
       if input.isOverLimit { throw .tooLong(limit: input.limit) }
       let read = { (message) throws(MalformedMessage) in try IncomingCall(message, of: server.methods) }
@@ -219,7 +219,7 @@ public final class Connection {
       callBytes = bytes > Connection.chunk ? bytes : 0
       start(call, server)
     } catch {
-      // Nobody knows where the next call begins. The earlier replies are sent first.
+      // The beginning of the next call is unknown. The earlier replies are sent first.
       if isOpen { _ = output.append(InvalidParameter(parameter: "call"), as: .error(name: InvalidParameter.name)) }
       flush()
       if state == .hungUp { (input, isInputEnded) = (MessageBuffer(limit: input.limit), true) }
@@ -229,8 +229,8 @@ public final class Connection {
 
   private func start(_ call: IncomingCall, _ server: Server) {
     isInFlight = true
-    if self.state == .hungUp { takenSinceHangUp += 1 }
-    if !isLookedAt { look(server) }
+    if self.state == .hungUp { callsSinceHangUp += 1 }
+    if !isInspected { inspectPeer(server) }
     let state = CallState(connection: self, call)
     switch call.action {
     case .fail(let error): state.fail(error)
@@ -240,8 +240,8 @@ public final class Connection {
   }
 
   /// Inspects the peer's process at its first call, so that a silent client costs nothing.
-  private func look(_ server: Server) {
-    isLookedAt = true
+  private func inspectPeer(_ server: Server) {
+    isInspected = true
     guard let confine = server.confine else { return }
     peer.inspect(descriptor, by: confine)
   }
@@ -256,8 +256,8 @@ public final class Connection {
   private func finishTurn() {
     countBytes()
     if output.hasSentLongReply() { server?.afterLongReply?() }
-    if state == .hungUp, !mayTake { return end() }
-    let isDone = isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
+    if state == .hungUp, !mayStartCall { return end() }
+    let isDone = isInputEnded && (state == .hungUp || mayStartCall && output.unsent == 0) && !input.hasMessage()
     if isDone || state == .brokenOff { return end() }
     if isDue { standInLine() }
     if mayRead { isReadingPaused = false }

@@ -126,7 +126,7 @@ public protocol VarlinkError: Error, JSONReadable, JSONWritable {
 
 /// The demand of a method's calls on the server, which limits how many a user may have under way.
 public enum MethodKind: Sendable {
-  /// The call changes something, so it runs even if nobody receives the answer.
+  /// The call changes something, so it runs even if the answer has no receiver.
   case change
   /// The call only asks: it does not run if the caller is gone or wants no answer (`oneway`).
   case query
@@ -137,7 +137,7 @@ public enum MethodKind: Sendable {
   /// Until its first answer it counts as work.
   case watch
 
-  /// Whether the handler has nothing to do if nobody receives the answer.
+  /// Whether the handler has nothing to do if the answer has no receiver.
   var isPointlessWithoutReader: Bool { self != .change }
   var isWork: Bool { self == .work || self == .watch }
 }

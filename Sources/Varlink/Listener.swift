@@ -10,7 +10,7 @@ final class Listener {
   private let refusesDescriptors: Bool
   private weak var server: Server?
   private var watch: (any Watch)?
-  /// A spare descriptor, closed for a moment to turn a client away when the process has none left.
+  /// A spare descriptor, closed for a moment to turn a client away when the process has no descriptor left.
   private var spare = linux_eventfd()
 
   /// The most clients that one turn of the loop admits.
@@ -46,7 +46,7 @@ final class Listener {
       }
       switch errno {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-        // The socket stays readable and the loop would spin, so make room or turn the client away.
+        // The socket stays readable, and the loop would spin, so make room or turn the client away.
         if server?.makeRoom() != true { turnAway() }
         return
       case EINTR, ECONNABORTED: continue
@@ -66,7 +66,7 @@ final class Listener {
 extension Server {
   /// Binds a socket to a path and listens there; `mode` is the file's mode, such as 0o666.
   ///
-  /// Replaces a socket file on which nobody listens any more. The server removes the file when it stops listening.
+  /// Replaces a socket file on which no process listens any longer. The server removes the file when it stops listening.
   public func listen(at path: String, mode: mode_t) throws(SocketError) {
     let descriptor = try UnixSocket.listen(at: path, mode: mode)
     try add(descriptor, boundPath: path)

@@ -16,7 +16,7 @@ public struct Peer: Sendable, Equatable {
   public let groups: [gid_t]
   /// The subject that the peer may act for, known after its first call.
   public private(set) var confinement: CallerConfinement
-  /// Its process, opened before it can have made room for another of its id; nil where the kernel names the peer itself.
+  /// Its process, opened before another process can have its id; nil if the kernel itself identifies the peer.
   fileprivate private(set) var process: OpenProcess?
 
   /// Makes a peer with given credentials, for tests and for other sources of credentials.
@@ -47,8 +47,8 @@ public struct Peer: Sendable, Equatable {
   }
 
   /// Inspects its process, once.
-  mutating func inspect(_ descriptor: Int32, by look: (CallerProcess) -> CallerConfinement) {
-    confinement = CallerConfinement(of: descriptor, self, by: look)
+  mutating func inspect(_ descriptor: Int32, by inspect: (CallerProcess) -> CallerConfinement) {
+    confinement = CallerConfinement(of: descriptor, self, by: inspect)
     process = nil
   }
 
@@ -93,14 +93,14 @@ public struct CallerProcess: Sendable {
   /// Whether it has ended, so that another process may have its id.
   public fileprivate(set) var hasEnded: Bool
 
-  /// Makes it from what is known.
+  /// Makes a process from the known facts.
   public init(id: pid_t, user: uid_t, pidfd: Int32 = -1, securityLabel: String? = nil, hasEnded: Bool = false) {
     (self.id, self.user, self.pidfd, self.securityLabel) = (id, user, pidfd, securityLabel)
     self.hasEnded = hasEnded
   }
 }
 
-/// A process that no later process of the same id can be taken for.
+/// A process that cannot be confused with a later process of the same id.
 private final class OpenProcess: Sendable, Equatable {
   /// Its descriptor; negative if it could not be opened.
   let pidfd: Int32
@@ -148,7 +148,7 @@ public enum CallerConfinement: Sendable, Equatable {
   /// The caller may act for nothing.
   case fromAll
 
-  /// The known facts about a caller's sandbox.
+  /// What is known about a caller's sandbox.
   public struct Sandbox: Sendable, Equatable {
     /// The subject that the caller may act for.
     public let subject: String
@@ -157,13 +157,13 @@ public enum CallerConfinement: Sendable, Equatable {
     /// Whether it shares the network of the machine; false if that is unknown.
     public let hasNetwork: Bool
 
-    /// Makes it from what was found out.
+    /// Makes the facts about a sandbox.
     public init(_ subject: String, folder: String? = nil, hasNetwork: Bool = false) {
       (self.subject, self.folder, self.hasNetwork) = (subject, folder, hasNetwork)
     }
   }
 
-  /// The one subject that the caller may act for; nil if there is not exactly one.
+  /// The only subject that the caller may act for; nil if the caller is not confined to one subject.
   public var subject: String? {
     switch self {
     case .to(let name): name
@@ -175,16 +175,16 @@ public enum CallerConfinement: Sendable, Equatable {
   /// The sandbox of the caller; nil for a caller outside one.
   public var sandbox: Sandbox? { if case .sandbox(let sandbox) = self { sandbox } else { nil } }
 
-  /// Inspects the process that connected, which may end meanwhile.
+  /// Inspects the process that connected, which may end at any time.
   ///
   /// - Parameters:
   ///   - descriptor: the connected socket.
   ///   - peer: its peer, by `SO_PEERCRED`.
-  ///   - look: inspects the process.
-  fileprivate init(of descriptor: Int32, _ peer: Peer, by look: (CallerProcess) -> CallerConfinement) {
-    // 0 is a process outside of this pid namespace, about which nothing can be read.
+  ///   - inspect: inspects the process.
+  fileprivate init(of descriptor: Int32, _ peer: Peer, by inspect: (CallerProcess) -> CallerConfinement) {
+    // 0 is a process outside this pid namespace, which cannot be inspected.
     guard peer.pid > 0 else {
-      self = look(CallerProcess(id: peer.pid, user: peer.uid))
+      self = inspect(CallerProcess(id: peer.pid, user: peer.uid))
       return
     }
     let opened = peer.process ?? OpenProcess(peerOf: descriptor)
@@ -196,12 +196,12 @@ public enum CallerConfinement: Sendable, Equatable {
       id: peer.pid, user: peer.uid, pidfd: opened.pidfd, securityLabel: Peer.label(of: descriptor))
     self = withExtendedLifetime(opened) {
       if !opened.hasEnded {
-        let confinement = look(process)
-        // By its end, the id may be another process's.
+        let confinement = inspect(process)
+        // After its end, another process may have the id.
         if !opened.hasEnded { return confinement }
       }
       process.hasEnded = true
-      return look(process)
+      return inspect(process)
     }
   }
 }

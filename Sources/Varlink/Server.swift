@@ -105,7 +105,7 @@ public final class Server {
   }
 
   /// Puts an idle connection last among its user's connections that may be closed for room.
-  func noteSilent(_ connection: Connection) { accounts.noteSilent(connection) }
+  func markSilent(_ connection: Connection) { accounts.markSilent(connection) }
 
   /// Counts the bytes that the server keeps for a connection, and closes a connection beyond a bound.
   func count(_ change: Int, of connection: Connection) {
@@ -157,7 +157,7 @@ public final class Server {
   }
 
   /// Whether a connection may handle a call now, without waiting in line.
-  func mayTakeAtOnce(_ connection: Connection) -> Bool {
+  func mayRunAtOnce(_ connection: Connection) -> Bool {
     line.isEmpty && accounts.isModest(connection.peer.uid, at: monotonicNanoseconds())
   }
 

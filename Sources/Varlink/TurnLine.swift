@@ -4,9 +4,9 @@ import Glibc
 
 /// The connections with a pending call, in turn: next is the user whose calls have taken the least time.
 ///
-/// A user with a thousand connections, a thousand calls on one, or long calls gets as much time as every other user who
-/// waits. The answers to consecutive calls of a user are sent together. A client that waits on many connections then wakes
-/// once; a wake costs more than a call.
+/// A user with a thousand connections, a thousand calls on one, or long calls gets as much time as every other waiting
+/// user. The answers to consecutive calls of a user are sent together, so that a client that waits on many connections
+/// wakes only once; a wake costs more than a call.
 final class TurnLine {
   /// A user's connections in line, and the time that their calls have taken since the line was last empty.
   private final class Share {
@@ -20,16 +20,16 @@ final class TurnLine {
   private var shares: [uid_t: Share] = [:]
   /// The users with connections in line.
   private var waiting: [Share] = []
-  /// The time used by the user whose turn was last; who comes to the line has no less.
+  /// The time used by the user whose turn was last; a user who joins the line starts with at least as much.
   private var reached: UInt64 = 0
   /// The connections whose turns have not ended: their answers are not sent yet.
-  private var taken: [Connection] = []
+  private var unfinished: [Connection] = []
   private let descriptor: Int32
   private var watch: (any Watch)?
 
   /// The time in nanoseconds for which one turn of the loop handles calls, at least one call.
   private static let span: UInt64 = 1_000_000
-  /// The most time in nanoseconds that a user must let others have, however long an earlier call took.
+  /// The most time in nanoseconds that a user must leave to others, even after a longer call.
   private static let mostOwed: UInt64 = 20_000_000
 
   /// Makes a line whose turns the loop takes through an always readable descriptor.
@@ -77,12 +77,12 @@ final class TurnLine {
       reached = share.used
       while first === share, let next = next(of: share) {
         next.takeTurn()
-        taken.append(next)
+        unfinished.append(next)
         charge(share)
         guard now - start < Self.span else { break }
       }
-      for connection in taken { connection.endTurn() }
-      taken.removeAll(keepingCapacity: true)
+      for connection in unfinished { connection.endTurn() }
+      unfinished.removeAll(keepingCapacity: true)
       charge(share)
       guard now - start < Self.span else { break }
     }
@@ -91,7 +91,7 @@ final class TurnLine {
     (shares, reached) = ([:], 0)
   }
 
-  /// The user who has used the least time, of those who wait.
+  /// The waiting user who has used the least time.
   private var first: Share? { waiting.min { $0.used < $1.used } }
 
   private func next(of share: Share) -> Connection? {

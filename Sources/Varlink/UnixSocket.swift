@@ -24,7 +24,7 @@ public struct SocketError: Error, CustomStringConvertible, Equatable {
 enum UnixSocket {
   /// Binds a socket and listens.
   ///
-  /// Replaces a stale socket file, on which nobody listens.
+  /// Replaces a stale socket file, on which no process listens.
   static func listen(at path: String, mode: mode_t) throws(SocketError) -> Int32 {
     let socket = try make()
     do throws(SocketError) {
@@ -73,10 +73,10 @@ enum UnixSocket {
     return socket
   }
 
-  /// Closes a connection, without waiting for what somebody has put into it.
+  /// Closes a connection, without waiting for the close of descriptors that the peer may have sent.
   static func close(_ socket: Int32, refusesDescriptors: Bool) {
     if !refusesDescriptors {
-      // Nothing comes any more, and what has come can be seen.
+      // Nothing more can arrive, and what has arrived can be checked.
       shutdown(socket, Int32(SHUT_RDWR))
       if linux_is_drained(socket) == 0 { return LastClose.close(socket) }
     }
@@ -113,7 +113,7 @@ enum UnixSocket {
     return socket
   }
 
-  /// Returns false if the path is taken.
+  /// Returns false if a file has the path.
   private static func bind(_ socket: Int32, to path: String, mode: mode_t) throws(SocketError) -> Bool {
     // fchmod before bind, because the file must never have a wider mode; chmod afterwards, because of the umask.
     fchmod(socket, mode)

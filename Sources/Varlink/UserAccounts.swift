@@ -21,7 +21,7 @@ struct UserAccounts {
     fileprivate var isWorking = false
     /// The calls that wait for that work.
     ///
-    /// No slice, because a slice keeps removed elements until it grows. It would then end calls in the middle of a change.
+    /// Not a slice, because a slice keeps removed elements until it grows. It would then end calls in the middle of a change.
     fileprivate var waiting: Deque<Work> = []
     /// The time of the calls in the current ``window``, in nanoseconds.
     fileprivate var spent: UInt64 = 0
@@ -66,11 +66,11 @@ struct UserAccounts {
   mutating func add(_ connection: Connection) {
     account(of: connection.peer.uid).connections[ObjectIdentifier(connection)] = connection
     connectionCount += 1
-    noteSilent(connection)
+    markSilent(connection)
   }
 
-  /// Puts a connection last among its user's idle connections, because it was heard or its work has ended.
-  mutating func noteSilent(_ connection: Connection) {
+  /// Puts a connection last among its user's idle connections, because it has sent something or its work has ended.
+  mutating func markSilent(_ connection: Connection) {
     let id = ObjectIdentifier(connection)
     guard connection.isIdle, let account = users[connection.peer.uid], account.connections[id] != nil else { return }
     lastSilence += 1
@@ -151,7 +151,7 @@ struct UserAccounts {
   /// The only connection of a user that keeps bytes may exceed the user's bound: one long answer always gets through.
   mutating func count(_ change: Int, of connection: Connection) -> Connection? {
     let uid = connection.peer.uid
-    // The bytes of a privileged user make no other user lose a connection.
+    // The bytes of a privileged user never cost another user a connection.
     if !bounds.privileged.contains(uid) { bytes += change }
     guard let account = users[uid] else { return nil }
     account.bytes += change
@@ -184,7 +184,7 @@ struct UserAccounts {
 
   /// Removes the waiting calls of a connection.
   ///
-  /// Returns them, because their release ends them, and that is counted here.
+  /// Returns the calls, because their release ends them, and that end is counted here.
   mutating func removeWaiting(of connection: Connection) -> [Work] {
     guard let account = users[connection.peer.uid] else { return [] }
     let found = account.waiting.filter { $0.call.connection === connection }

@@ -99,7 +99,7 @@ struct RoomTests {
     private(set) var connections: [Connection] = []
 
     /// A connection is heard.
-    func hear(_ connection: Connection?) { if let connection { accounts.noteSilent(connection) } }
+    func hear(_ connection: Connection?) { if let connection { accounts.markSilent(connection) } }
 
     /// The connection that gives way to one more of a user; nil if none does.
     func connection(for user: uid_t) -> Connection? {
