@@ -21,7 +21,7 @@ package final class RawConnection {
   }
 
   /// The reason why there is no connection.
-  package enum ConnectionFailure: Error, Hashable, Sendable {
+  package enum Failure: Error, Hashable, Sendable {
     /// The name has no address.
     case noAddress
     /// The connection was refused, with the error number.
@@ -47,7 +47,7 @@ package final class RawConnection {
   /// Prepares a connection; throws when there is no memory.
   ///
   /// libcurl always verifies the certificate and the host name.
-  package init(host: String, port: UInt16, tls: TLS?) throws(ConnectionFailure) {
+  package init(host: String, port: UInt16, tls: TLS?) throws(Failure) {
     guard curl_start() == CURLE_OK, let handle = curl_easy_init() else { throw .other("there is no memory") }
     self.handle = handle
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -76,7 +76,7 @@ package final class RawConnection {
   }
 
   /// Looks the host up, connects, and shakes hands by TLS.
-  package func open() throws(ConnectionFailure) {
+  package func open() throws(Failure) {
     let code = curl_easy_perform(handle)
     guard code == CURLE_OK else { throw failure(code) }
     var number: curl_socket_t = -1
@@ -87,7 +87,7 @@ package final class RawConnection {
   /// Reads what has arrived up to a count of bytes, without waiting; nil for nothing.
   ///
   /// TLS may hold more bytes than poll(2) knows of, so the caller reads until nil.
-  package func receive(most: Int) throws(ConnectionFailure) -> [UInt8]? {
+  package func receive(most: Int) throws(Failure) -> [UInt8]? {
     var code = CURLE_OK
     let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
       code = curl_easy_recv(handle, buffer.baseAddress, buffer.count, &count)
@@ -99,7 +99,7 @@ package final class RawConnection {
   }
 
   /// Writes without waiting; returns the number of bytes that the system has taken.
-  package func send(_ bytes: [UInt8]) throws(ConnectionFailure) -> Int {
+  package func send(_ bytes: [UInt8]) throws(Failure) -> Int {
     var count = 0
     switch bytes.withUnsafeBytes({ curl_easy_send(handle, $0.baseAddress, $0.count, &count) }) {
     case CURLE_OK: return count
@@ -108,7 +108,7 @@ package final class RawConnection {
     }
   }
 
-  private func failure(_ code: CURLcode) -> ConnectionFailure {
+  private func failure(_ code: CURLcode) -> Failure {
     let detail = String(cString: errorText)
     let why = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     switch code {

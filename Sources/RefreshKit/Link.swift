@@ -24,7 +24,7 @@ struct Link: Sendable {
     case waiting(failures: Int, until: ContinuousClock.Instant)
   }
 
-  enum LinkEvent: Hashable, Sendable {
+  enum Event: Hashable, Sendable {
     /// The app opens the client; `keepsTrying` retries a failed first attempt.
     case opened(keepsTrying: Bool)
     /// The app needs one more stream.
@@ -37,7 +37,7 @@ struct Link: Sendable {
     case timePassed(chance: Double)
   }
 
-  enum LinkEffect: Hashable, Sendable {
+  enum Effect: Hashable, Sendable {
     /// Open the wanted connections that are missing.
     case connect
     /// End all connections; the next attempt comes after the given pause.
@@ -48,7 +48,7 @@ struct Link: Sendable {
 
   private(set) var state = State.closed
 
-  /// When ``LinkEvent/timePassed(chance:)`` is due; nil if only the daemon or the app can change the state.
+  /// When ``Event/timePassed(chance:)`` is due; nil if only the daemon or the app can change the state.
   var wake: ContinuousClock.Instant? {
     switch state {
     case .closed, .connected: nil
@@ -64,7 +64,7 @@ struct Link: Sendable {
     }
   }
 
-  mutating func handle(_ event: LinkEvent, at now: ContinuousClock.Instant) -> LinkEffect? {
+  mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> Effect? {
     switch (state, event) {
     case (.closed, .opened(let keepsTrying)):
       state = .connecting(failures: keepsTrying ? 0 : nil, until: now + ReconnectBackOff.patience)
@@ -92,13 +92,13 @@ struct Link: Sendable {
     }
   }
 
-  private mutating func wait(after failures: Int, _ chance: Double, at now: ContinuousClock.Instant) -> LinkEffect {
+  private mutating func wait(after failures: Int, _ chance: Double, at now: ContinuousClock.Instant) -> Effect {
     let pause = ReconnectBackOff.pause(after: failures, chance: chance)
     state = .waiting(failures: failures, until: now + pause)
     return .disconnect(retryingIn: pause)
   }
 
-  private mutating func end() -> LinkEffect {
+  private mutating func end() -> Effect {
     state = .closed
     return .end
   }

@@ -8,14 +8,14 @@ struct RunningHandler {
 
 /// Runs, warns and cancels the handler, as ``Serving`` decides.
 extension RefreshClient {
-  func serve(_ event: Serving.ServingEvent) {
+  func serve(_ event: Serving.Event) {
     let wasOccupied = serving.isOccupied
     for effect in serving.handle(event, at: .now) { perform(effect) }
     if wasOccupied, !serving.isOccupied { extend() }
     arm()
   }
 
-  private func perform(_ effect: Serving.ServingEffect) {
+  private func perform(_ effect: Serving.Effect) {
     switch effect {
     case .start(let order): start(order)
     case .expire(let deadline): runningHandler?.expiration.expire(deadline: deadline)

@@ -35,7 +35,7 @@ struct Serving: Sendable {
     case serving(Order, Standing)
   }
 
-  enum ServingEvent: Hashable, Sendable {
+  enum Event: Hashable, Sendable {
     case performed(Order)
     /// The refresh is stopped at this instant, maybe sooner than in the order; nil if the daemon does not say when.
     case expiring(id: String, deadline: ContinuousClock.Instant?)
@@ -46,7 +46,7 @@ struct Serving: Sendable {
     case timePassed
   }
 
-  enum ServingEffect: Hashable, Sendable {
+  enum Effect: Hashable, Sendable {
     case start(Order)
     /// Warns the handler that the deadline is near; `deadline` is nil if it has not changed.
     case expire(deadline: ContinuousClock.Instant?)
@@ -61,7 +61,7 @@ struct Serving: Sendable {
   /// If the client stopped it sooner, the daemon would see a failure of the handler instead of a missed deadline.
   private static let leeway = Duration.seconds(1)
 
-  /// When ``ServingEvent/timePassed`` is due: at a deadline that the daemon does not enforce, because it hangs.
+  /// When ``Event/timePassed`` is due: at a deadline that the daemon does not enforce, because it hangs.
   var wake: ContinuousClock.Instant? {
     switch state {
     case .serving(let order, .wanted), .serving(let order, .expiring): order.deadline + Self.leeway
@@ -76,7 +76,7 @@ struct Serving: Sendable {
     if case .serving(_, .lost) = state { true } else { false }
   }
 
-  mutating func handle(_ event: ServingEvent, at now: ContinuousClock.Instant) -> [ServingEffect] {
+  mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Effect] {
     switch (state, event) {
     case (.idle, .performed(let order)):
       state = .serving(order, .wanted)

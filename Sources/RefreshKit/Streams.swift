@@ -54,7 +54,7 @@ extension RefreshClient {
   }
 
   /// Passes an event to the link and performs its effect.
-  func step(_ event: Link.LinkEvent) {
+  func step(_ event: Link.Event) {
     switch link.handle(event, at: .now) {
     case .connect:
       socket = SocketPath.find(named: socketName)

@@ -6,7 +6,7 @@ import Testing
 /// A client connects, gives up and retries, on a clock that the test sets.
 struct LinkTests {
   /// The milliseconds since the beginning, the event, the effect, and the state afterwards.
-  typealias Row = (at: Int, event: Link.LinkEvent, effect: Link.LinkEffect?, state: String)
+  typealias Row = (at: Int, event: Link.Event, effect: Link.Effect?, state: String)
 
   private func check(_ rows: [Row], sourceLocation: SourceLocation = #_sourceLocation) {
     var link = Link()
@@ -96,7 +96,7 @@ struct LinkTests {
 
   /// All changes of state: every event in every state, before and after its time.
   private func transitions() -> [String] {
-    let events: [Link.LinkEvent] = [
+    let events: [Link.Event] = [
       .opened(keepsTrying: false), .opened(keepsTrying: true), .extended, .answered, .broke(chance: 0), .closed,
       .timePassed(chance: 0),
     ]

@@ -14,7 +14,7 @@ struct ServingTests {
       deadline: beginning + .seconds(30))
   }
 
-  private func trace(_ script: (second: Int, event: Serving.ServingEvent)...) -> [String] {
+  private func trace(_ script: (second: Int, event: Serving.Event)...) -> [String] {
     var serving = Serving()
     return script.map { second, event in
       serving.handle(event, at: Self.beginning + .seconds(second)).map(\.word).joined(separator: ", ")
@@ -62,7 +62,7 @@ struct ServingTests {
   /// The client may attach again only after that.
   @Test func aLostRefreshOccupiesTheHandlerUntilItReturns() {
     var serving = Serving()
-    let script: [(event: Serving.ServingEvent, isOccupied: Bool)] = [
+    let script: [(event: Serving.Event, isOccupied: Bool)] = [
       (.performed(Self.order("1")), false), (.cancelled(id: "1"), false), (.disconnected, true),
       (.disconnected, true), (.returned(id: "1", Self.done), false),
     ]
@@ -97,7 +97,7 @@ struct ServingTests {
   }
 }
 
-extension Serving.ServingEffect {
+extension Serving.Effect {
   fileprivate var word: String {
     switch self {
     case .start(let order): "start \(order.id)"

@@ -121,8 +121,8 @@ struct BrokerTests {
         .tls("certificate has expired"),
         "cannot connect to host:8883 by TLS: certificate has expired; check port, tls and ca_file"
       ),
-    ] as [(RawConnection.ConnectionFailure, String)])
-  func ends(_ failure: RawConnection.ConnectionFailure, _ sentence: String) {
+    ] as [(RawConnection.Failure, String)])
+  func ends(_ failure: RawConnection.Failure, _ sentence: String) {
     #expect(BrokerEnd(failure, host: "host", port: 8883).problem == sentence)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// How a stream of server-sent events is read: the examples and rules of the HTML standard, section 9.2.
 struct EventStreamTests {
-  typealias Event = EventStreamParser.StreamEvent
+  typealias Event = EventStreamParser.Event
 
   private func events(_ text: String, lastID: String = "") -> [Event] {
     var parser = EventStreamParser(lastID: lastID)

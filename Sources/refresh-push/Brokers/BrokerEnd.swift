@@ -51,7 +51,7 @@ enum BrokerEnd: Error, Hashable, Sendable {
   }
 
   /// The reason for a failure of the connection.
-  init(_ failure: RawConnection.ConnectionFailure, host: String, port: UInt16) {
+  init(_ failure: RawConnection.Failure, host: String, port: UInt16) {
     let address = "\(host):\(port)"
     switch failure {
     case .noAddress: self = .unreachable("cannot find the address of \(host)")

@@ -38,7 +38,7 @@ final class MQTTClient {
     } catch {
       throw .unreachable(error.message)
     }
-    do throws(RawConnection.ConnectionFailure) {
+    do throws(RawConnection.Failure) {
       connection = try RawConnection(host: options.host, port: options.port, tls: options.tls)
     } catch {
       throw BrokerEnd(error, host: options.host, port: options.port)
@@ -47,7 +47,7 @@ final class MQTTClient {
 
   /// Resolves the host, connects and queues the CONNECT; blocks until the host answers or is given up.
   func connect() throws(BrokerEnd) {
-    do throws(RawConnection.ConnectionFailure) {
+    do throws(RawConnection.Failure) {
       try connection.open()
     } catch {
       throw BrokerEnd(error, host: options.host, port: options.port)
@@ -80,7 +80,7 @@ final class MQTTClient {
 
   /// Reads what has arrived, at most one portion.
   func read() throws(BrokerEnd) {
-    let bytes = try here { () throws(RawConnection.ConnectionFailure) in try connection.receive(most: Self.portion) }
+    let bytes = try here { () throws(RawConnection.Failure) in try connection.receive(most: Self.portion) }
     hasMore = bytes != nil
     guard let bytes else { return }
     lastHeard = .now
@@ -109,7 +109,7 @@ final class MQTTClient {
   /// Sends as much of the queue as the system takes.
   func write() throws(BrokerEnd) {
     guard wantsToWrite else { return }
-    let count = try here { () throws(RawConnection.ConnectionFailure) in try connection.send(unsent) }
+    let count = try here { () throws(RawConnection.Failure) in try connection.send(unsent) }
     unsent.removeFirst(count)
     if count > 0 { lastSent = .now }
   }
@@ -145,8 +145,8 @@ final class MQTTClient {
     return arrivals
   }
 
-  private func here<Value>(_ body: () throws(RawConnection.ConnectionFailure) -> Value) throws(BrokerEnd) -> Value {
-    do throws(RawConnection.ConnectionFailure) {
+  private func here<Value>(_ body: () throws(RawConnection.Failure) -> Value) throws(BrokerEnd) -> Value {
+    do throws(RawConnection.Failure) {
       return try body()
     } catch {
       throw BrokerEnd(error, host: options.host, port: options.port)

@@ -50,8 +50,8 @@ final class EventStreamSource: Source {
     stream = nil
   }
 
-  private func request() throws(ExchangeFailure) -> HTTPStream.StreamRequest {
-    var request = HTTPStream.StreamRequest(url: settings.url.text)
+  private func request() throws(ExchangeFailure) -> HTTPStream.Request {
+    var request = HTTPStream.Request(url: settings.url.text)
     request.headers = ["Accept: text/event-stream", "Cache-Control: no-store"]
     if let id = lastID { request.headers.append("Last-Event-ID: \(id)") }
     request.caFile = settings.caFile
@@ -79,7 +79,7 @@ final class EventStreamSource: Source {
     return .consumed
   }
 
-  private func item(_ event: EventStreamParser.StreamEvent) -> Intake.Item {
+  private func item(_ event: EventStreamParser.Event) -> Intake.Item {
     // The id goes back to the server in a header field, and servers refuse large ones.
     let position: Intake.Position? = event.id.flatMap { id in
       id.utf8.count > Self.longestID ? nil : id.isEmpty ? .anywhere : .after(origin.line(id))
@@ -136,7 +136,7 @@ extension ResponseHead {
 /// The caller appends bytes, split anywhere, and gets events. An event with a line or with data above the limit is
 /// skipped and counted.
 struct EventStreamParser: Hashable, Sendable {
-  struct StreamEvent: Hashable, Sendable {
+  struct Event: Hashable, Sendable {
     /// The type; `message` by default.
     var type: String
     /// The data; empty for an event that only sets an id.
@@ -171,8 +171,8 @@ struct EventStreamParser: Hashable, Sendable {
   init(lastID: String = "") { self.lastID = lastID }
 
   /// Appends bytes, and returns the events that they complete.
-  mutating func append(_ bytes: some Sequence<UInt8>) -> [StreamEvent] {
-    var events: [StreamEvent] = []
+  mutating func append(_ bytes: some Sequence<UInt8>) -> [Event] {
+    var events: [Event] = []
     for byte in bytes where !isOfMark(byte) {
       switch byte {
       case UInt8(ascii: "\n") where isAfterCarriageReturn:
@@ -202,7 +202,7 @@ struct EventStreamParser: Hashable, Sendable {
     return true
   }
 
-  private mutating func finishLine() -> StreamEvent? {
+  private mutating func finishLine() -> Event? {
     defer { line.removeAll(keepingCapacity: line.capacity <= 1024) }
     guard !line.isEmpty else { return finishEvent() }
     guard !isTooLong else { return nil }
@@ -240,7 +240,7 @@ struct EventStreamParser: Hashable, Sendable {
   }
 
   /// Ends an event at an empty line.
-  private mutating func finishEvent() -> StreamEvent? {
+  private mutating func finishEvent() -> Event? {
     defer {
       (type, id, hasData, isTooLong) = ("", nil, false, false)
       data.removeAll(keepingCapacity: data.capacity <= 1024)
@@ -249,10 +249,10 @@ struct EventStreamParser: Hashable, Sendable {
     guard !isTooLong else {
       passedOver += 1
       // The position still moves past the skipped event.
-      return id.map { StreamEvent(type: "", data: "", id: $0, lastID: lastID) }
+      return id.map { Event(type: "", data: "", id: $0, lastID: lastID) }
     }
     guard hasData || id != nil else { return nil }
-    return StreamEvent(
+    return Event(
       type: type.isEmpty ? "message" : type, data: String(decoding: data.dropLast(), as: UTF8.self), id: id,
       lastID: lastID)
   }

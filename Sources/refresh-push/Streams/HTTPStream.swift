@@ -6,7 +6,7 @@ import HTTP
 /// This class follows redirects itself, so that credentials go only to the first origin.
 @MainActor
 final class HTTPStream {
-  struct StreamRequest {
+  struct Request {
     var url: String
     /// Header fields for every origin.
     var headers: [String] = []
@@ -33,7 +33,7 @@ final class HTTPStream {
   }
 
   private let loop: ExchangeLoop
-  private let request: StreamRequest
+  private let request: Request
   private var redirects: Redirects
   private var exchange: Exchange?
   /// Whether the caller wants the last response.
@@ -48,7 +48,7 @@ final class HTTPStream {
   var onEnd: (End) -> Void = { _ in }
 
   /// Throws for an invalid URL or an unreadable file of certificates.
-  init(_ request: StreamRequest, in loop: ExchangeLoop) throws(ExchangeFailure) {
+  init(_ request: Request, in loop: ExchangeLoop) throws(ExchangeFailure) {
     guard let address = WebAddress(request.url) else {
       throw ExchangeFailure(kind: .permanent, message: "cannot read the url; correct it in push.toml")
     }

@@ -66,9 +66,9 @@ final class NtfySource: Source {
     stream = nil
   }
 
-  private func request(_ path: String) throws(ExchangeFailure) -> HTTPStream.StreamRequest {
+  private func request(_ path: String) throws(ExchangeFailure) -> HTTPStream.Request {
     let server = settings.url.text.hasSuffix("/") ? String(settings.url.text.dropLast()) : settings.url.text
-    var request = HTTPStream.StreamRequest(url: "\(server)/\(path)")
+    var request = HTTPStream.Request(url: "\(server)/\(path)")
     request.caFile = settings.caFile
     request.silence = settings.silence
     request.ownHeaders =
