@@ -22,9 +22,7 @@ extension Configuration {
     }
     return problems + secrets.warnings + warnings + MisplacedFiles.warnings(in: sources)
   }
-}
 
-extension Configuration {
   /// Returns the mistakes and warnings that a new file of `apps.d` would cause; writes nothing.
   ///
   /// The file is read with the limits and defaults in force, and together with the other apps, whose ids it must not

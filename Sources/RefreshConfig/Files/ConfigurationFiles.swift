@@ -111,9 +111,7 @@ extension ConfigurationSources {
     closedir(stream)
     return nil
   }
-}
 
-extension ConfigurationSources {
   /// The `apps.d` of the directory with the highest precedence, where people put their files; nil without directories.
   public var appsFolder: String? { directories.last.map { "\($0)/apps.d" } }
 

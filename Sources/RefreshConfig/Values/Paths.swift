@@ -1,18 +1,6 @@
 @preconcurrency import Glibc
 import RefreshEngine
 
-extension StringProtocol {
-  /// Whether the text is an absolute path or begins with `~/`.
-  var isPath: Bool { (hasPrefix("/") || hasPrefix("~/")) && !utf8.contains(0) }
-
-  /// Whether the text is such a path in the kernel's form, without a final slash.
-  var isPlainPath: Bool {
-    isPath && utf8.count < PATH_MAX && !utf8.contains(where: \.isControl)
-      && dropFirst(hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)
-        .allSatisfy { !["", ".", ".."].contains($0) }
-  }
-}
-
 /// The path of a file that a worker writes or reads for an app.
 ///
 /// The worker opens the folders of the path one by one without following symbolic links, so the path must be normal.
@@ -131,5 +119,17 @@ extension LoadContext {
     }
     if let refusal = reader.refusalToWatch(text) { throw refusal }
     return text
+  }
+}
+
+extension StringProtocol {
+  /// Whether the text is an absolute path or begins with `~/`.
+  var isPath: Bool { (hasPrefix("/") || hasPrefix("~/")) && !utf8.contains(0) }
+
+  /// Whether the text is such a path in the kernel's form, without a final slash.
+  var isPlainPath: Bool {
+    isPath && utf8.count < PATH_MAX && !utf8.contains(where: \.isControl)
+      && dropFirst(hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)
+        .allSatisfy { !["", ".", ".."].contains($0) }
   }
 }

@@ -51,11 +51,10 @@ extension ConnectionOptions {
       try ask(AppInterface.Signal.self, .init(app: id, signal: signal)) { [$1.phase.sentence(of: id, after: signal)] }
     }
   }
-}
 
-extension ConnectionOptions {
-  /// Calls the daemon with app ids; replaces a text that is not an id by the id that it means, and says so on standard
-  /// error.
+  /// Calls the daemon with app ids.
+  ///
+  /// Replaces a text that is not an id by the id that it means, and says so on standard error.
   func naming<Result>(
     _ texts: [String], _ call: ([String]) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -23,8 +23,9 @@ struct ListCommand: ParsableCommand {
     throw listDesktop()
   }
 
-  /// Replaces this process by `refresh-session --list`, if possible that of the same installation; returns only if that
-  /// fails.
+  /// Replaces this process by `refresh-session --list`; returns only if that fails.
+  ///
+  /// Prefers the program of the same installation.
   private func listDesktop() -> Failure {
     let program = "refresh-session"
     var own = [UInt8](repeating: 0, count: Int(PATH_MAX))

@@ -115,9 +115,7 @@ extension Wire.Refresh {
     let others = tasks.filter { $0.cause == nil }.map { "\($0.name): \($0.outcome.words)" }
     return ([failed.joined(separator: ", ")] + others).joined(separator: "; ")
   }
-}
 
-extension Wire.Refresh {
   /// The processor time and, if counted, the network traffic of the refresh.
   var spent: String {
     let bytes = tasks.compactMap(\.bytes).reduce(0, +)

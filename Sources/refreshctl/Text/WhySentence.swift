@@ -264,9 +264,7 @@ extension Screen {
     return (["needs \(printable(term.waitsFor ?? term.needs))", has] + [relaxed].compactMap(\.self))
       .joined(separator: "; ")
   }
-}
 
-extension Screen {
   /// Whether the unit of a guard may run, and the holds that keep it, in a sentence or two.
   func sentence(_ why: Wire.Explanation, guarding guarded: Wire.Guarded) -> String {
     let unit = printable(guarded.unit)

@@ -20,9 +20,7 @@ extension Wire.Phase {
     case .loggedOut: "logged out"
     }
   }
-}
 
-extension Wire.Phase {
   /// The phase of an app after a signal, and the other effect of the signal.
   func sentence(of app: String, after signal: Wire.LifecycleSignal) -> String {
     let state = "\(printable(app)) is \(words)"
