@@ -59,6 +59,13 @@ extension Data {
     }
   }
 
+  /// Whether the bytes have a text; for a program of 40 MB, much faster than `firstRange(of:)` in a debug build.
+  func has(_ text: String) -> Bool {
+    var isFound = false
+    forEachOccurrence(of: text) { _ in isFound = true }
+    return isFound
+  }
+
   /// The line that has the byte at an offset, counted from 1.
   func lineNumber(at offset: Int) -> Int { prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1 }
 
