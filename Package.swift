@@ -111,9 +111,12 @@ let package = Package(
     test(
       "RefreshAPITests", ["RefreshAPI", "Varlink", "JSON"],
       exclude: ["test_interfaces.py", "test_generator.py", "json_schema.py", "test_json_schema.py"]),
-    test("SystemdTests", ["Systemd"]),
+    .target(name: "PrivateBus", dependencies: ["Systemd"], path: "Tests/PrivateBus", swiftSettings: strict),
+    test("SystemdTests", ["Systemd", "PrivateBus"]),
     test("ThreadsTests", ["Threads"]),
-    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "Simulator", "Threads", "CLinux"]),
+    test(
+      "RefreshDaemonTests",
+      ["RefreshDaemon", "RefreshAPI", "RefreshStore", "Simulator", "PrivateBus", "Threads", "CLinux"]),
     test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "JSON", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(

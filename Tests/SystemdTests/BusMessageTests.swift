@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import PrivateBus
 import Testing
 
 @testable import Systemd

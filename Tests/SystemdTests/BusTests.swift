@@ -1,4 +1,5 @@
 import Glibc
+import PrivateBus
 import Testing
 
 @testable import Systemd

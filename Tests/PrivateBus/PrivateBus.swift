@@ -1,17 +1,18 @@
 import Glibc
-import Testing
-
-@testable import Systemd
+import Systemd
 
 /// A message bus that a test can start and stop: dbus-daemon(1) on a socket in a new directory.
-final class PrivateBus {
-  let address: BusAddress
+public final class PrivateBus {
+  /// The address of the bus.
+  public let address: BusAddress
   private let directory: String
   private var process: pid_t?
 
-  init() throws {
+  /// Makes the directory of the bus, which does not serve yet.
+  public init() throws(SystemdError) {
     var template = Array("/tmp/bus-XXXXXX".utf8CString)
-    directory = String(cString: try #require(mkdtemp(&template)))
+    guard let made = mkdtemp(&template) else { throw SystemdError(cannot: "make a directory", code: errno) }
+    directory = String(cString: made)
     address = BusAddress("unix:path=\(directory)/socket", name: "test bus")
   }
 
@@ -21,7 +22,7 @@ final class PrivateBus {
   }
 
   /// Starts the bus, which serves a moment later.
-  func start() throws {
+  public func start() throws(SystemdError) {
     let words = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--nosyslog", "--address=\(address.text)"]
     var arguments = words.map { strdup($0) } + [nil]
     defer { arguments.forEach { free($0) } }
@@ -31,18 +32,21 @@ final class PrivateBus {
     // Its warnings, such as a low limit of descriptors, do not belong in the output.
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     var process = pid_t()
-    try #require(posix_spawnp(&process, "dbus-daemon", &actions, nil, &arguments, environ) == 0, "install dbus-daemon")
+    let code = posix_spawnp(&process, "dbus-daemon", &actions, nil, &arguments, environ)
+    guard code == 0 else {
+      throw SystemdError(cannot: "start dbus-daemon", code: code, remedy: "Install dbus-daemon.")
+    }
     self.process = process
   }
 
   /// Makes the bus silent: it reads and answers nothing until ``resume()``.
-  func pause() { if let process { kill(process, SIGSTOP) } }
+  public func pause() { if let process { kill(process, SIGSTOP) } }
 
   /// Has the bus go on.
-  func resume() { if let process { kill(process, SIGCONT) } }
+  public func resume() { if let process { kill(process, SIGCONT) } }
 
   /// Stops the bus and removes its socket.
-  func stop() {
+  public func stop() {
     guard let process else { return }
     kill(process, SIGKILL)
     waitpid(process, nil, 0)
