@@ -10,10 +10,10 @@ final class TransferRunner: DecisionFollower, SavedPart {
   let workers: WorkerPool
   let watchers: TransferWatchers
   private let space: DiskSpaceWatch
-  unowned let core: DaemonCore
+  private unowned let core: DaemonCore
   private let journal: DaemonJournal
   private let parts: Parts
-  private(set) var known: KnownTransfers
+  private var known: KnownTransfers
   private var postponed = PostponedReports()
   /// Whether any transfer has not ended, so that the network must be watched.
   private(set) var hasOpen: Bool
@@ -65,6 +65,13 @@ final class TransferRunner: DecisionFollower, SavedPart {
   func ids(of app: AppID?, for peer: Peer) -> [TransferID] {
     let apps = app.map { [$0] } ?? Array(known.shares.keys)
     return apps.filter { core.may(peer, about: $0) }.flatMap { known.shares[$0]?.ids ?? [] }.sorted()
+  }
+
+  /// The bound of the queue that an app's new transfers would exceed; nil if there is room.
+  func exceeded(
+    by asked: [CheckedTransfer], of app: AppConfiguration, isFlatpak: Bool = false
+  ) -> TransfersInterface.QueueFull? {
+    known.exceeded(by: asked, of: app, isFlatpak: isFlatpak, in: core.configuration, at: core.startedAt.instant)
   }
 
   // MARK: - Orders

@@ -99,15 +99,16 @@ extension TransferRequest {
   }
 }
 
-extension TransferRunner {
+extension KnownTransfers {
   /// The bound of the queue that an app's new transfers would exceed; nil if there is room.
   func exceeded(
-    by asked: [CheckedTransfer], of app: AppConfiguration, isFlatpak: Bool = false
+    by asked: [CheckedTransfer], of app: AppConfiguration, isFlatpak: Bool, in configuration: ConfigurationInForce,
+    at now: Instant
   ) -> TransfersInterface.QueueFull? {
     // An app that has left the configuration counts for its last owner.
-    let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
-    let new = asked.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) }
-    if isFlatpak, let full = TransferQuota.exceeded(by: new, ofFlatpak: known.shares[app.id]) { return full }
-    return TransferQuota.exceeded(by: new, Array(owned.values), count: known.count, total: known.bytes)
+    let owned = shares.filter { (configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
+    let new = asked.map { ($0.request, $0.policy(of: app.id, at: now).server) }
+    if isFlatpak, let full = TransferQuota.exceeded(by: new, ofFlatpak: shares[app.id]) { return full }
+    return TransferQuota.exceeded(by: new, Array(owned.values), count: count, total: bytes)
   }
 }
