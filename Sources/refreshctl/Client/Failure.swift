@@ -107,11 +107,6 @@ extension Failure {
         status: .failed,
         text: printable("cannot watch with more than \(error.limit) calls of one user. \(error.remedy)"))
     },
-    on { (error: RefreshdInterface.TooManyAttached) in
-      Failure(
-        status: .failed,
-        text: printable("cannot attach: \(error.limit) processes are attached already. \(error.remedy)"))
-    },
     on { (error: AppInterface.InvalidPayload) in
       Failure(status: .badData, text: printable("\(error.problem). \(error.remedy)"))
     },
