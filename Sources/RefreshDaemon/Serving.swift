@@ -21,7 +21,7 @@ extension Daemon {
       bounds: bounds, reactor: reactor,
       tooManyWatches: RefreshdInterface.TooManyWatches(
         limit: bounds.watchesPerUser, remedy: "Close a connection that watches, or watch more with one."))
-    let origin = CallerOrigin(readsRoots: ports.settings.isUserDaemon, launcher: ports.launcher)
+    let origin = CallerOrigin(readsRoots: ports.settings.isUserDaemon, processes: ports.processes)
     server.confine = { $0.hasEnded ? origin.confinement(ofEnded: $0) : origin.confinement(of: $0) }
     // A list of a thousand apps takes a megabyte of small blocks, which an idle daemon would keep.
     server.afterLongReply = HeapMemory.trim

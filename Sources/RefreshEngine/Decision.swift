@@ -74,26 +74,26 @@ public enum Effect: Hashable, Sendable {
   case stopTransfer(TransferID, AppID, TransferStop)
   /// Report that the app's data became older than `stale_after`, once each time.
   ///
-  /// The data is from `since`. The id names no refresh but the notify command that the daemon starts.
-  case reportStale(RefreshID, AppID, since: Instant)
+  /// The data is from `since`. The run is the notify command that the daemon starts.
+  case reportStale(Run, since: Instant)
   /// Report that a due refresh of the app has been held for `held_for`, once an episode.
   ///
-  /// The holds are the present ones. The id names no refresh but the notify command that the daemon starts.
-  case reportHeld(RefreshID, AppID, [Hold.Name], since: Instant)
+  /// The holds are the present ones. The run is the notify command that the daemon starts.
+  case reportHeld(Run, [Hold.Name], since: Instant)
   /// Report how a refresh of the app went, if its file asks for that, or if the app is failing now.
   indirect case reportEnd(EndReport, AppID)
   /// Ask the command of a condition of the app's own whether it is met.
   ///
-  /// A single `answered` answers this effect, also if the command cannot start. The id names no refresh but the command.
-  case ask(RefreshID, AppID, Constraint)
+  /// A single `answered` answers this effect, also if the command cannot start. The run's owner is the question.
+  case ask(Run)
   /// Start the keeper of a unit; `isKept` tells whether an earlier keeper left the unit stopped or frozen.
   ///
-  /// A single `keeperEnded` answers this effect, also if the keeper cannot start. The id names no refresh but the keeper.
-  case keep(RefreshID, AppID, GuardedUnit, isKept: Bool)
-  /// Have the keeper with this id return its unit and end; without a keeper, start one to return the unit.
+  /// A single `keeperEnded` answers this effect, also if the keeper cannot start.
+  case keep(Run, GuardedUnit, isKept: Bool)
+  /// Have this keeper return its unit and end; if it does not run, start it to return the unit.
   ///
   /// The one `keeperEnded` of that keeper answers this effect. It waits for no disk if the keeper certainly runs.
-  case giveBack(RefreshID, AppID, GuardedUnit, isRunning: Bool)
+  case giveBack(Run, GuardedUnit, isRunning: Bool)
   /// Report a unit that an earlier keeper kept, if it is still stopped or frozen: no file names it any more.
   case reportLeftUnit(AppID, GuardedUnit)
 }

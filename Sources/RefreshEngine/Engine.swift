@@ -9,8 +9,8 @@
 ///
 /// Every event first ends what is overdue, then is applied, and then starts what is ready.
 public struct Engine: Sendable {
-  /// How often the daemon has started on its store: the first half of every new ``RefreshID``.
-  public let start: UInt32
+  /// The names of the runs that begin.
+  private var numbers: RunNumbers
   /// The bounds in force.
   public internal(set) var limits = Limits()
   /// Wall time minus boot time.
@@ -63,7 +63,6 @@ public struct Engine: Sendable {
   var planClock: Double?
   var agenda = Agenda()
   var queue = StartQueue()
-  private var number: UInt32 = 0
   /// The window of the next `wokeUp`, nil for never; stored, because a computed property would copy the engine.
   public internal(set) var nextWake: Window?
   /// Whether any refresh or transfer runs; stored for the same reason.
@@ -92,7 +91,7 @@ public struct Engine: Sendable {
     awaitsBegin: Bool = false
   ) {
     self.lateClock = lateClock
-    self.start = start
+    numbers = RunNumbers(start: start)
     self.awaitsBegin = awaitsBegin
     self.zone = zone
     self.device = device
@@ -227,11 +226,10 @@ public struct Engine: Sendable {
     case .restored(let before): restore(before, &turn)
     case .paused(let pause): setPause(pause, &turn)
     case .observed(let observation): observe(observation, &turn)
-    case .answered(let id, let question, let constraint, let state): answer(id, question, constraint, state, &turn)
-    case .withdrawn(let id, let question, let constraint): withdraw(id, question, constraint, &turn)
-    case .keeperReported(let id, let keeper, let isKept, let text):
-      takeReport(id, keeper, isKept: isKept, text, &turn)
-    case .keeperEnded(let id, let keeper, let end): endKeeper(id, keeper, end, &turn)
+    case .answered(let question, let state): answer(question, state, &turn)
+    case .withdrawn(let question): withdraw(question, &turn)
+    case .keeperReported(let keeper, let isKept, let text): takeReport(keeper, isKept: isKept, text, &turn)
+    case .keeperEnded(let keeper, let end): endKeeper(keeper, end, &turn)
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
       self.zone = zone
@@ -280,11 +278,14 @@ public struct Engine: Sendable {
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
   }
 
-  /// The next id of this start, for a refresh or for another command that runs for an app.
-  public mutating func makeID() -> RefreshID {
-    number += 1
-    return RefreshID(start: start, number: number)
-  }
+  /// How often the daemon has started on its store.
+  public var start: UInt32 { numbers.start }
+
+  /// Names a new run for an app.
+  public mutating func makeRun(of app: AppID, for owner: RunOwner) -> Run { Run(numbers.next(), of: app, for: owner) }
+
+  /// Names a new refresh.
+  mutating func makeRefreshID() -> RefreshID { RefreshID(numbers.next()) }
 }
 
 /// The results that one call of ``Engine/handle(_:at:)`` gathers.

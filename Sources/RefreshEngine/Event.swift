@@ -43,14 +43,14 @@ public enum Event: Hashable, Sendable {
   case paused(Pause?)
   /// A condition of the machine has changed or become known.
   case observed(Observation)
-  /// The command of a condition of the app's own has answered the question with this id.
-  case answered(AppID, RefreshID, Constraint, FactState)
-  /// The question with this id was not asked, because something else came to hold the app while the command queued.
-  case withdrawn(AppID, RefreshID, Constraint)
-  /// The keeper with this id reports: whether it keeps the unit from running, and the unit's state in few words.
-  case keeperReported(AppID, RefreshID, isKept: Bool, text: String)
-  /// The keeper with this id has ended.
-  case keeperEnded(AppID, RefreshID, KeeperEnd)
+  /// The command of a condition of the app's own has answered this question.
+  case answered(Run, FactState)
+  /// This question was not asked, because something else came to hold the app while the command queued.
+  case withdrawn(Run)
+  /// This keeper reports: whether it keeps the unit from running, and the unit's state in few words.
+  case keeperReported(Run, isKept: Bool, text: String)
+  /// This keeper has ended.
+  case keeperEnded(Run, KeeperEnd)
   /// The machine has woken up, or has just started.
   case resumed
   /// The time zone of the machine has changed.

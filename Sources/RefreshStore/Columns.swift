@@ -299,7 +299,7 @@ extension Urgency: DiskCode {}
 
 extension RefreshID {
   /// The id as one integer in the order of the ids: start << 32 | number.
-  var key: Int64 { Int64(bitPattern: UInt64(start) << 32 | UInt64(number)) }
+  var key: Int64 { Int64(bitPattern: UInt64(run.start) << 32 | UInt64(run.number)) }
 
   init(key: Int64) {
     let bits = UInt64(bitPattern: key)

@@ -8,6 +8,7 @@
 
 @preconcurrency import Glibc
 import RefreshDaemon
+import RefreshEngine
 import Systemd
 
 func fail(_ reason: String) -> Never {
@@ -22,19 +23,26 @@ func must<Value>(_ body: () throws -> Value) -> Value {
 
 let options = must { try Options(CommandLine.arguments.dropFirst()) }
 let loop = must { try EventLoop() }
-let sources = ConditionSources(on: loop, settings: options.settings)
-let zone = must { try LocalZone(on: loop) }
-sources.onChange = { observation in must { try observation.print() } }
-sources.onSleep = { value in must { try line(SwitchLine(event: "sleep", value: value)) } }
-sources.onShutdown = { value in must { try line(SwitchLine(event: "shutdown", value: value)) } }
-var present: Set<UInt32> = []
-sources.onSessions = { users in
-  for user in present.symmetricDifference(users).sorted() {
-    must { try line(SessionLine(user: user, active: users.contains(user))) }
+
+/// Prints what the sources observe.
+final class Printer: MachineObserver {
+  private var present: Set<UInt32> = []
+
+  func observed(_ observation: Observation) { must { try observation.print() } }
+
+  func sleeps(_ isAsleep: Bool) { must { try line(SwitchLine(event: "sleep", value: isAsleep)) } }
+
+  func sessionsChanged(_ users: Set<UInt32>) {
+    for user in present.symmetricDifference(users).sorted() {
+      must { try line(SessionLine(user: user, active: users.contains(user))) }
+    }
+    present = users
   }
-  present = users
 }
-zone.onZone = { zone in must { try line(ZoneLine(zone)) } }
+
+let printer = Printer()
+let sources = ConditionSources(on: loop, settings: options.settings, for: printer)
+let zone = must { try LocalZone(on: loop) { zone in must { try line(ZoneLine(zone)) } } }
 let signals = must {
   [
     try loop.onSignal(SIGUSR1) {
@@ -50,5 +58,5 @@ must {
   try line(ZoneLine(zone.zone))
   try sources.start(needs: options.needs, facts: options.facts)
   try line(SwitchLine(event: "started", value: true))
-  exit(try withExtendedLifetime(signals) { try loop.run() })
+  exit(try withExtendedLifetime((signals, printer)) { try loop.run() })
 }

@@ -30,7 +30,7 @@ import Varlink
       ("\(manager)/app.slice/app-gnome-org.example.Todo-4711.scope", .none),
     ] as [(String, CallerConfinement)])
   func theCgroupSaysWhatAProcessMaySpeakAbout(path: String, confinement: CallerConfinement) {
-    let origin = CallerOrigin(readsRoots: false, launcher: MemoryLauncher())
+    let origin = CallerOrigin(readsRoots: false, processes: .inMemory())
     #expect(origin.confinement(inCgroup: path) == confinement)
   }
 
@@ -59,7 +59,7 @@ import Varlink
       ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", "snap.todo.gui (enforce)", .fromAll),
     ] as [(String, String?, CallerConfinement)])
   func theLabelDecidesAboutASnapBeforeTheCgroup(path: String, label: String?, confinement: CallerConfinement) {
-    let origin = CallerOrigin(readsRoots: false, launcher: MemoryLauncher())
+    let origin = CallerOrigin(readsRoots: false, processes: .inMemory())
     #expect(origin.confinement(inCgroup: path, label: label) == confinement)
   }
 
@@ -89,19 +89,19 @@ import Varlink
   }
 
   @Test func thisProcessIsNoTask() {
-    let origin = CallerOrigin(readsRoots: true, launcher: MemoryLauncher())
+    let origin = CallerOrigin(readsRoots: true, processes: .inMemory())
     #expect(origin.confinement(of: CallerProcess(id: getpid(), user: getuid())) == .none)
   }
 
   /// The kernel gives 0 for a peer outside of the daemon's pid namespace.
   @Test(arguments: [false, true]) func aProcessThatTheDaemonCannotSeeIsNobody(readsRoots: Bool) {
-    let origin = CallerOrigin(readsRoots: readsRoots, launcher: MemoryLauncher())
+    let origin = CallerOrigin(readsRoots: readsRoots, processes: .inMemory())
     #expect(origin.confinement(of: CallerProcess(id: 0, user: 1000)) == .fromAll)
   }
 
   /// The kernel keeps the pid namespace of a process until a parent has waited for it.
   @Test func aProcessThatHasEndedIsPlainAsLongAsItsNamespaceIsKnown() throws {
-    let origin = CallerOrigin(readsRoots: false, launcher: MemoryLauncher())
+    let origin = CallerOrigin(readsRoots: false, processes: .inMemory())
     var process: pid_t = 0
     try #require(posix_spawn(&process, "/bin/true", nil, nil, [nil], nil) == 0)
     let pidfd = linux_pidfd_open(process)

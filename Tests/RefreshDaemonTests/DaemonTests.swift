@@ -33,7 +33,7 @@ import Testing
     world.store.finish()
     #expect(world.store.saved.count == before + 1)
     let refresh = try #require(world.store.saved.last?.states[todo]?.running?.id)
-    #expect(world.launcher.started == [TaskKey(refresh: refresh, task: 0)])
+    #expect(world.launcher.started == [ProcessKey(refresh: refresh, task: 0)])
   }
 
   @Test func aTaskIsReleasedOnlyAfterItsEndIsSaved() throws {
@@ -41,11 +41,11 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     let key = try #require(world.launcher.started.first)
     world.store.isPrompt = false
-    world.launcher.onEnd(key, TaskEnd(exit: .exited(0)))
+    world.launcher.end(key, TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(60))
     #expect(world.launcher.released.isEmpty)
     world.store.finish()
-    #expect(world.launcher.released == [key.refresh])
+    #expect(world.launcher.released == [key.run])
     #expect(world.store.saved.last?.history.refreshes.map(\.id) == [key.refresh])
   }
 
@@ -111,7 +111,7 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.terminated == [key])
     world.store.isPrompt = false
-    world.launcher.onEnd(key, TaskEnd(exit: .signalled(15)))
+    world.launcher.end(key, TaskEnd(exit: .signalled(15)))
     world.scheduler.run(for: .seconds(1))
     #expect(!world.store.closed && !world.scheduler.hasExited)
     world.store.finish()

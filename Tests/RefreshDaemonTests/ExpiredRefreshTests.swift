@@ -28,10 +28,10 @@ import Testing
     let first = try #require(world.launcher.launches.last)
     #expect(first.timeLimit == .seconds(30))
     core.handle(.expired(first.key.refresh))
-    world.launcher.onEnd(first.key, TaskEnd(exit: .exited(0)))
+    world.launcher.end(first.key, TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .zero)
     let second = try #require(world.launcher.launches.last)
-    #expect(second.key == TaskKey(refresh: first.key.refresh, task: 1))
+    #expect(second.key == ProcessKey(refresh: first.key.refresh, task: 1))
     #expect(second.timeLimit == .seconds(5))
     var engine = core.engine
     let last = engine.handle(.taskEnded(second.key.refresh, task: 1, TaskEnd(exit: .exited(0))), at: core.now)

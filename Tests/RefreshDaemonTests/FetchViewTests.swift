@@ -25,7 +25,7 @@ import Testing
     #expect(world.launcher.launches.map(\.confinement?.writes) == Array(repeating: .folders(["/srv/feeds"]), count: 2))
     #expect(world.daemon.unconfined == nil)
     // Both were started before anybody knew of the folder.
-    for key in world.launcher.started { world.launcher.onEnd(key, TaskEnd(exit: .exited(226))) }
+    for key in world.launcher.started { world.launcher.end(key, TaskEnd(exit: .exited(226))) }
     world.scheduler.run(for: .minutes(2))
     let record = try #require(world.store.saved.flatMap(\.history.refreshes).first)
     #expect(record.tasks.map(\.outcome) == [.failed(.temporary(75)), .failed(.temporary(75))], "each is tried again")
@@ -33,7 +33,7 @@ import Testing
     let words = try #require(world.daemon.unconfined)
     #expect(words.contains("all files of the owner in /srv/feeds: systemd could not open that folder"), "\(words)")
     // The folder is not what is wrong now.
-    for key in world.launcher.started.suffix(2) { world.launcher.onEnd(key, TaskEnd(exit: .exited(226))) }
+    for key in world.launcher.started.suffix(2) { world.launcher.end(key, TaskEnd(exit: .exited(226))) }
     world.scheduler.run(for: .hours(1))
     #expect(world.launcher.launches.count == 4)
   }

@@ -165,7 +165,7 @@ extension LauncherTests {
     @Test func aTaskStoppedBeforeItsStartEnds() throws {
       let stage = try Stage()
       let task = try shell("echo started", changedPath: "/")
-      let timer = try stage.loop.timer { stage.launcher.terminate(task.key) }
+      let timer = try stage.loop.timer { stage.processes.terminate(task.key) }
       timer.arm(at: 0, accuracy: 1)
       try stage.play([task])
       withExtendedLifetime(timer) {}

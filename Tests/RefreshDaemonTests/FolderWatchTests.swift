@@ -59,7 +59,7 @@ import Testing
         "notes watched 3",
         {
           // Times of files are rounded down to a tick of the kernel.
-          stage.seenUntil = EventLoop.wallMicroseconds() - 1_000_000
+          stage.lastSeen = EventLoop.wallMicroseconds() - 1_000_000
           try stage.notes.make("year")
         }
       ), ("notes changed", {}), ("notes watched 4", {}), ("notes changed", {}),
@@ -216,11 +216,11 @@ import Testing
 
   @Test func `Only what is newer than the last refresh is a change at the first look`() throws {
     let old = try WatchStage()
-    old.seenUntil = EventLoop.wallMicroseconds() + 1_000_000
+    old.lastSeen = EventLoop.wallMicroseconds() + 1_000_000
     try old.play([("notes watched 3", { try old.mail.write("new", "text") }), ("mail changed", {})])
     #expect(!old.log.contains("notes changed"))
     let new = try WatchStage()
-    new.seenUntil = EventLoop.wallMicroseconds() - 60_000_000
+    new.lastSeen = EventLoop.wallMicroseconds() - 60_000_000
     try new.play([("notes changed", {})])
   }
 

@@ -17,7 +17,7 @@ import Testing
     world.scheduler.run(for: .seconds(600))
     world.send(.foreground, of: todo)
     world.scheduler.run(for: .seconds(1))
-    world.launcher.onEnd(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
+    world.launcher.end(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(1))
     #expect(daemon.runner.lastRefreshes[todo] != nil)
   }

@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Starts a refresh of an app while the disk is well.
-  private func start(_ app: AppID) throws -> TaskKey {
+  private func start(_ app: AppID) throws -> ProcessKey {
     world.send(.foreground, of: app)
     world.scheduler.run(for: .seconds(1))
     return try #require(world.launcher.started.last)
@@ -142,7 +142,7 @@ import Testing
     let key = try #require(world.launcher.started.first)
     let begin = daemon.core.now
     world.scheduler.run(for: .seconds(4))
-    world.launcher.onEnd(key, TaskEnd(exit: .exited(0)))
+    world.launcher.end(key, TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(1))
     let record = try #require(world.store.saved.flatMap(\.history.refreshes).last)
     #expect(record.startedAt == begin && record.startedAt.duration(to: record.endedAt) == .seconds(4))
@@ -230,7 +230,7 @@ import Testing
     daemon.stop()
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.terminated.contains(key))
-    world.launcher.onEnd(key, TaskEnd(exit: .signalled(15)))
+    world.launcher.end(key, TaskEnd(exit: .signalled(15)))
     world.scheduler.run(for: .seconds(10))
     #expect(world.scheduler.hasExited)
     #expect(world.output.journal.contains { $0.hasPrefix("stopping without the last changes: cannot save to ") })
@@ -255,7 +255,7 @@ import Testing
     #expect(world.output.journal.contains { $0.contains("process 4711 of refresh \(key.refresh) did not end") })
     let view = daemon.view(of: try #require(daemon.core.configuration[todo]))
     #expect(view.running?.isStuck == true && view.running?.stuckPids == [4711])
-    world.launcher.onEnd(key, TaskEnd(exit: .signalled(9)))
+    world.launcher.end(key, TaskEnd(exit: .signalled(9)))
     world.scheduler.run(for: .seconds(1))
     #expect(
       world.store.saved.flatMap(\.history.refreshes).map(\.stopReason) == [.deadline], "its end is recorded at last")

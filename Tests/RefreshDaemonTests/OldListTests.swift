@@ -40,7 +40,8 @@ private final class UnitStage {
   let loop: EventLoop
   let manager: SilentManager
   let launcher: SystemdLauncher
-  private(set) var end: TaskEnd?
+  var end: TaskEnd? { witness.end }
+  private let witness = TaskWitness()
   private let server: PrivateBus
   private let directory: String
 
@@ -57,8 +58,7 @@ private final class UnitStage {
     let setup = SystemdLauncher.Setup(
       bus: server.address, isUserManager: false, units: UnitNames(stateDirectory: directory, isStandard: false),
       files: directory, cgroup: "/nowhere")
-    launcher = try SystemdLauncher(on: loop, with: setup)
-    launcher.onEnd = { [unowned self] in end = $1 }
+    launcher = try SystemdLauncher(on: loop, with: setup, for: witness)
   }
 
   deinit {
@@ -66,13 +66,13 @@ private final class UnitStage {
     rmdir(directory)
   }
 
-  func start() throws -> TaskKey {
+  func start() throws -> ProcessKey {
     let launch = try launch(["/bin/true"])
-    launcher.start(launch)
+    launcher.start(launch, before: nil)
     return launch.key
   }
 
-  func isRunning(_ key: TaskKey) -> Bool {
+  func isRunning(_ key: ProcessKey) -> Bool {
     if case .running = launcher.tasks[key]?.state { true } else { false }
   }
 
@@ -86,6 +86,15 @@ private final class UnitStage {
       try #require(sd_event_run(loop.event, 100_000) >= 0)
     }
   }
+}
+
+/// Keeps the end of a task.
+private final class TaskWitness: ProcessOwner {
+  private(set) var end: TaskEnd?
+
+  func printed(_ line: String, by key: ProcessKey) {}
+
+  func ended(_ key: ProcessKey, _ end: TaskEnd) { self.end = end }
 }
 
 /// A service manager that accepts each start, knows no unit, and lists its units only when a test says so.

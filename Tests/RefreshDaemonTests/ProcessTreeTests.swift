@@ -37,9 +37,9 @@ extension LauncherTests {
           let task = try Self.waits(after: try #require(Self.escapes[escape]))
           stage.onLine = { key, _ in
             switch ending {
-            case .byItself: stage.launcher.warn(key)
-            case .terminated: stage.launcher.terminate(key)
-            case .killed: stage.launcher.kill(key)
+            case .byItself: stage.processes.warn(key)
+            case .terminated: stage.processes.terminate(key)
+            case .killed: stage.processes.kill(key)
             }
           }
           try stage.play([task])
@@ -70,7 +70,7 @@ extension LauncherTests {
           exit 3
           """)
         stage.onLine = { key, line in
-          if line == "ready" { stage.launcher.terminate(key) }
+          if line == "ready" { stage.processes.terminate(key) }
         }
         try stage.play([task])
         #expect(stage.lines[task.key] == ["ready", "heard"])
@@ -82,7 +82,7 @@ extension LauncherTests {
       let stage = try Stage()
       let task = try shell("trap 'echo heard; exit 3' TERM; echo ready; kill -STOP $$; sleep 1000 & wait")
       stage.onLine = { key, line in
-        if line == "ready" { stage.launcher.terminate(key) }
+        if line == "ready" { stage.processes.terminate(key) }
       }
       try stage.play([task])
       #expect(stage.ends[task.key]?.exit == .exited(3))
@@ -95,13 +95,13 @@ extension LauncherTests {
         let escape = try #require(Self.escapes["forked twice, without streams"])
         let (one, other) = (try Self.waits(after: escape, task: 0), try Self.waits(after: escape, task: 1))
         stage.onLine = { _, _ in
-          if stage.lines.count == 2 { stage.launcher.kill(one.key) }
+          if stage.lines.count == 2 { stage.processes.kill(one.key) }
         }
         stage.onEnd = { key in
           guard key == one.key else { return }
           #expect(stage.processes(of: one.key).allSatisfy(ends))
           #expect(stage.processes(of: other.key).allSatisfy(isAlive))
-          stage.launcher.kill(other.key)
+          stage.processes.kill(other.key)
         }
         try stage.play([one, other])
         #expect(stage.processes(of: other.key).allSatisfy(ends))
@@ -112,10 +112,10 @@ extension LauncherTests {
       let stage = try Stage()
       let (one, other) = (try Self.waits(after: Self.cleaned, task: 0), try Self.waits(after: "echo ready", task: 1))
       stage.onLine = { _, _ in
-        if stage.lines.count == 2 { stage.launcher.kill(one.key) }
+        if stage.lines.count == 2 { stage.processes.kill(one.key) }
       }
       stage.onEnd = { key in
-        if key == one.key { stage.launcher.kill(other.key) }
+        if key == one.key { stage.processes.kill(other.key) }
       }
       try stage.play([one, other])
       #expect(!stage.processes(of: one.key).contains(where: exists))
@@ -125,7 +125,7 @@ extension LauncherTests {
       let stage = try Stage()
       let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo ready; exec sleep 1000"
       let task = try Self.waits(after: "setsid sh -c '\(busy)' &")
-      stage.onLine = { key, _ in stage.launcher.warn(key) }
+      stage.onLine = { key, _ in stage.processes.warn(key) }
       try stage.play([task])
       #expect(try #require(stage.ends[task.key]).cpu > .milliseconds(10))
     }
@@ -141,10 +141,10 @@ extension LauncherTests {
         guard pid_t(line) != nil else { return }
         let left = stage.processes(of: key)
         let bound = WaitBound(20)
-        LeftProcesses(socket: "\(Stage.socket)-2", refreshes: [key.refresh]).kill(until: bound)
-        LeftProcesses(socket: Stage.socket, refreshes: [RefreshID(start: 7, number: 30)]).kill(until: bound)
+        LeftProcesses(socket: "\(Stage.socket)-2", runs: [key.run]).kill(until: bound)
+        LeftProcesses(socket: Stage.socket, runs: [RunID(start: 7, number: 30)]).kill(until: bound)
         #expect(left.allSatisfy(isAlive), "another daemon's, or another refresh's")
-        LeftProcesses(socket: Stage.socket, refreshes: [key.refresh]).kill(until: bound)
+        LeftProcesses(socket: Stage.socket, runs: [key.run]).kill(until: bound)
         #expect(!left.contains(where: isAlive))
       }
       try stage.play([task])

@@ -48,7 +48,7 @@ import Testing
 
   /// Ends what was started, and stops the daemon: it ends, and each refresh has one outcome.
   private func finish(_ outcomes: Int) {
-    for key in world.launcher.started { world.launcher.onEnd(key, TaskEnd(exit: .exited(0))) }
+    for key in world.launcher.started { world.launcher.end(key, TaskEnd(exit: .exited(0))) }
     world.scheduler.run(for: .seconds(1))
     #expect(daemon.core.engine.refreshes.isEmpty)
     daemon.stop()
@@ -92,7 +92,7 @@ import Testing
     daemon.core.handle(.observed(.network(Reading(Network(), source: "test"))))
     world.scheduler.run(for: .seconds(1))
     let refresh = try #require(daemon.core.engine.refreshes.first)
-    daemon.saving.perform([.init(effect: .start(refresh, todo, .foreground, deadline: daemon.core.now), app: nil)])
+    daemon.perform([.init(effect: .start(refresh, todo, .foreground, deadline: daemon.core.now), app: nil)])
     #expect(daemon.core.engine.refreshes.isEmpty)
     world.store.isPrompt = true
     world.store.finish()
@@ -105,7 +105,7 @@ import Testing
     daemon.core.handle(.observed(.network(Reading(Network(), source: "test"))))
     world.scheduler.run(for: .seconds(1))
     let refresh = try #require(daemon.core.engine.refreshes.first)
-    daemon.saving.perform([.init(effect: .startTask(refresh, todo, task: 0), app: nil)])
+    daemon.perform([.init(effect: .startTask(refresh, todo, task: 0), app: nil)])
     #expect(daemon.core.engine.refreshes.isEmpty && world.launcher.started.isEmpty)
   }
 }

@@ -45,7 +45,7 @@ import Testing
     world.scheduler.run(for: .seconds(3600))
     #expect(phase == .loggedOut && world.launcher.started.isEmpty)
     let app = world.daemon.core.configuration[todo]
-    #expect(app.map(world.daemon.sessions.logins.awaitsSession) == true)
+    #expect(app.map(world.daemon.machine.logins.awaitsSession) == true)
     world.send(.login, of: todo)
     world.scheduler.run(for: .seconds(60))
     #expect(world.launcher.started.count == 1)

@@ -23,7 +23,7 @@ import Testing
     #expect(world.launcher.terminated == [worker])
     world.scheduler.run(for: .seconds(30))
     #expect(Set(world.launcher.killed) == [worker])
-    world.launcher.onEnd(worker, TaskEnd(exit: .signalled(9)))
+    world.launcher.end(worker, TaskEnd(exit: .signalled(9)))
     world.scheduler.run(for: .minutes(5))
     #expect(world.launcher.started.count { $0 != worker } == 1, "another worker is started for it")
   }

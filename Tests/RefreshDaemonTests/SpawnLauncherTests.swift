@@ -159,7 +159,7 @@ extension LauncherTests {
       let listens = try shell("trap 'echo heard; exit 3' URG; echo ready; sleep 1000 & wait", task: 0)
       let isDeaf = try shell("echo ready; i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; exit 4", task: 1)
       stage.onLine = { key, line in
-        if line == "ready" { stage.launcher.warn(key) }
+        if line == "ready" { stage.processes.warn(key) }
       }
       try stage.play([listens, isDeaf])
       #expect(stage.ends[listens.key]?.exit == .exited(3))

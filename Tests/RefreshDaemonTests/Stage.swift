@@ -6,38 +6,42 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// A launcher with real processes on a real loop, and a record of its calls.
-final class Stage {
+/// Real processes on a real loop, and a record of what they print and of their ends.
+final class Stage: ProcessOwner {
   /// Unique to this test process, so that other test processes do not kill its tasks.
   static let socket = "/run/refreshd/stage-\(getpid())"
 
   let loop: EventLoop
-  let launcher: SpawnLauncher
-  private(set) var ends: [TaskKey: TaskEnd] = [:]
-  private(set) var lines: [TaskKey: [String]] = [:]
+  let processes: Processes
+  private(set) var ends: [ProcessKey: TaskEnd] = [:]
+  private(set) var lines: [ProcessKey: [String]] = [:]
   /// Called for each line, after it was added to ``lines``.
-  var onLine: (TaskKey, String) -> Void = { _, _ in }
+  var onLine: (ProcessKey, String) -> Void = { _, _ in }
   /// Called for each end, after it was added to ``ends``.
-  var onEnd: (TaskKey) -> Void = { _ in }
+  var onEnd: (ProcessKey) -> Void = { _ in }
   private var awaited = 0
   /// Goes off when no task has ended for a long time: many tasks take as long as a busy machine lets them.
   private var bound: TimerSource?
 
   init(trees: (EventLoop) throws -> any ProcessTrees = { try SubreaperTrees(on: $0, socket: Stage.socket) }) throws {
     loop = try EventLoop()
-    launcher = try SpawnLauncher(on: loop, socket: Self.socket, trees: trees(loop))
-    launcher.onOutput = { [unowned self] key, line in
-      lines[key, default: []].append(line)
-      onLine(key, line)
-    }
-    launcher.onEnd = { [unowned self] key, end in
-      #expect(ends[key] == nil, "a task ends once")
-      ends[key] = end
-      onEnd(key)
-      postpone()
-      awaited -= 1
-      if awaited == 0 { loop.exit(0) }
-    }
+    let running = RunningProcesses(LoopScheduler(loop, LoopTasks(loop)), try FingerprintReader(on: loop))
+    processes = Processes(
+      try SpawnLauncher(on: loop, socket: Self.socket, trees: trees(loop), for: running), running)
+  }
+
+  func printed(_ line: String, by key: ProcessKey) {
+    lines[key, default: []].append(line)
+    onLine(key, line)
+  }
+
+  func ended(_ key: ProcessKey, _ end: TaskEnd) {
+    #expect(ends[key] == nil, "a task ends once")
+    ends[key] = end
+    onEnd(key)
+    postpone()
+    awaited -= 1
+    if awaited == 0 { loop.exit(0) }
   }
 
   private func postpone() { bound?.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1) }
@@ -46,7 +50,7 @@ final class Stage {
   func play(_ launches: [TaskLaunch]) throws {
     awaited = launches.count
     bound = try loop.timer { [loop] in loop.exit(1) }
-    for launch in launches { launcher.start(launch) }
+    for launch in launches { processes.start(launch, for: self) }
     postpone()
     #expect(ends.isEmpty, "nothing is called back from inside start")
     let code = try loop.run()
@@ -55,7 +59,7 @@ final class Stage {
   }
 
   /// The process ids that a task has printed.
-  func processes(of key: TaskKey) -> [pid_t] { (lines[key] ?? []).compactMap { pid_t($0) } }
+  func processes(of key: ProcessKey) -> [pid_t] { (lines[key] ?? []).compactMap { pid_t($0) } }
 
   /// Runs a task, and returns its end and its lines.
   static func play(_ launch: TaskLaunch) throws -> (end: TaskEnd, lines: [String]) {
@@ -70,10 +74,10 @@ func launch(
   _ arguments: [String], task: Int = 0, directory: String? = "/", group: UInt32? = nil, owner: Owner? = nil,
   environment: [String] = [], input: [UInt8]? = nil, changedPath: String? = nil
 ) throws -> TaskLaunch {
-  let refresh = RefreshID(start: 7, number: 3)
-  let marks = ["REFRESH_ID=\(refresh)", "REFRESH_SOCKET=\(Stage.socket)", "REFRESH_TOKEN=\(task)"]
+  let run = RunID(start: 7, number: 3)
+  let marks = ["REFRESH_ID=\(run)", "REFRESH_SOCKET=\(Stage.socket)", "REFRESH_TOKEN=\(task)"]
   return TaskLaunch(
-    key: TaskKey(refresh: refresh, task: task), app: try #require(AppID("org.example.stage")),
+    key: ProcessKey(run: run, task: task), app: try #require(AppID("org.example.stage")),
     command: Command(arguments: arguments, directory: directory, group: group),
     owner: owner ?? Owner(uid: geteuid(), gid: getegid(), name: "tester", home: "/"),
     environment: ["PATH=/usr/bin:/bin"] + marks + environment, description: "a test", timeLimit: .seconds(30),

@@ -19,14 +19,14 @@ import Testing
 
   /// Stops the daemon while the disk has a change by a user, and ends the last process after that.
   private func stopDuringAChange(_ answer: @escaping (StoreError?) -> Void) throws {
-    daemon.sessions.notices.show(.transfers, of: todo, body: "here")
+    daemon.notices.show(.transfers, of: todo, body: "here")
     let notice = try #require(world.launcher.started.last)
     daemon.stop()
     world.scheduler.run(for: .seconds(1))
     world.store.isPrompt = false
     daemon.handleDurably([.disabled(todo, true)], then: answer)
     world.scheduler.run(for: .seconds(1))
-    world.launcher.onEnd(notice, TaskEnd(exit: .signalled(9)))
+    world.launcher.end(notice, TaskEnd(exit: .signalled(9)))
     world.scheduler.run(for: .seconds(1))
   }
 

@@ -47,21 +47,33 @@ import Testing
     let setup = SystemdLauncher.Setup(
       bus: .system, isUserManager: false, units: UnitNames(stateDirectory: directory, isStandard: false),
       files: directory, cgroup: "/sys/fs/cgroup")
-    let launcher = try SystemdLauncher(on: loop, with: setup)
-    var lines: [String] = []
-    var end: TaskEnd?
-    launcher.onOutput = { lines.append($1) }
-    launcher.onEnd = { key, ended in
-      end = ended
-      launcher.release(key.refresh)
-      loop.exit(0)
-    }
+    let witness = Witness(loop)
+    let launcher = try SystemdLauncher(on: loop, with: setup, for: witness)
+    witness.launcher = launcher
     let bound = try loop.timer { loop.exit(1) }
     bound.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1)
-    launcher.start(launch)
-    #expect(end == nil, "nothing is called back from inside start")
+    launcher.start(launch, before: nil)
+    #expect(witness.end == nil, "nothing is called back from inside start")
     try #require(try loop.run() == 0, "the task ends within 30 s")
     withExtendedLifetime(bound) {}
-    return (try #require(end), lines)
+    return (try #require(witness.end), witness.lines)
+  }
+
+  /// Keeps what a task prints, and its end; then ends the loop.
+  private final class Witness: ProcessOwner {
+    private let loop: EventLoop
+    weak var launcher: SystemdLauncher?
+    private(set) var lines: [String] = []
+    private(set) var end: TaskEnd?
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func printed(_ line: String, by key: ProcessKey) { lines.append(line) }
+
+    func ended(_ key: ProcessKey, _ end: TaskEnd) {
+      self.end = end
+      launcher?.release(key.run)
+      loop.exit(0)
+    }
   }
 }

@@ -25,7 +25,7 @@ import Testing
   @Test func everyChangeThatIsRefusedIsTakenBack() throws {
     world.send(.foreground, of: todo)
     world.scheduler.run(for: .seconds(1))
-    world.launcher.onEnd(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
+    world.launcher.end(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
     daemon.core.handle(.observed(.network(Reading(Network(reach: .offline), source: "test"))))
     world.scheduler.run(for: .seconds(1))
     let later = OneShot(earliest: daemon.core.now + .hours(9), reason: "")
@@ -72,7 +72,7 @@ import Testing
     daemon.handleDurably([isLogout ? .signalled(todo, .logout) : .disabled(todo, true)]) { isRefused = $0 != nil }
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.terminated == [key], "the user does not wait for the disk")
-    world.launcher.onEnd(key, TaskEnd(exit: .signalled(15)))
+    world.launcher.end(key, TaskEnd(exit: .signalled(15)))
     world.scheduler.run(for: .seconds(8))
     #expect(isRefused)
     world.store.isPrompt = true
@@ -89,7 +89,7 @@ import Testing
     let key = try #require(world.launcher.started.last)
     world.store.isPrompt = false
     daemon.handleDurably([.disabled(todo, false)]) { _ in }
-    world.launcher.onEnd(key, TaskEnd(exit: .exited(0)))
+    world.launcher.end(key, TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(9))
     world.store.isPrompt = true
     world.store.finish()

@@ -30,7 +30,7 @@ enum TreeKind: String, CaseIterable {
       let own = try #require(membership.split(separator: "\n").first { $0.hasPrefix("0::") }).dropFirst(3)
       try #require(mkdir(directory, 0o755) == 0)
       defer {
-        for process in Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/daemon/cgroup.procs")) {
+        for process in KernelProcesses.identifiers(in: SmallFiles.bytes(of: "\(directory)/daemon/cgroup.procs")) {
           #expect(throws: Never.self) { try Cgroup.write("\(process)", to: "\(mount)\(own)/cgroup.procs") }
         }
         #expect(rmdir("\(directory)/daemon") == 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import RefreshDaemon
 
 @Suite struct UnitNamesTests {
-  private let key = TaskKey(refresh: RefreshID(start: 12, number: 345), task: 7)
+  private let key = ProcessKey(run: RunID(start: 12, number: 345), task: 7)
   private let standard = UnitNames(stateDirectory: "/var/lib/refreshd", isStandard: true)
   private let other = UnitNames(stateDirectory: "/srv/state", isStandard: false)
 
@@ -85,7 +85,7 @@ import Testing
     guard state.isOver else { return nil }
     let task = SystemdTask(
       LeftTask(
-        key: TaskKey(refresh: RefreshID(start: 1, number: 1), task: 0), app: try #require(AppID("org.example.todo")),
+        key: ProcessKey(run: RunID(start: 1, number: 1), task: 0), app: try #require(AppID("org.example.todo")),
         command: Command(arguments: ["/bin/sh"], directory: "/nonexistent"),
         owner: Owner(uid: 0, gid: 0, name: "nobody-of-this-name", home: "/"), changedPath: nil),
       units: UnitNames(stateDirectory: "/", isStandard: true), files: "/")

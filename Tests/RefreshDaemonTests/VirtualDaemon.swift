@@ -12,7 +12,7 @@ import Threads
 final class VirtualDaemon {
   let scheduler = VirtualScheduler()
   let store = MemoryStore()
-  let launcher = MemoryLauncher()
+  let launcher: MemoryLauncher
   let files: MemoryFiles
   let output = DaemonOutput()
   let machine = MemoryMachine()
@@ -38,10 +38,13 @@ final class VirtualDaemon {
     let loaded = try RefreshStore.open(
       at: "\(directory.path)/store.sqlite", clock: clock, executor: ThreadExecutor(name: "store")
     ).loaded
+    let running = RunningProcesses(scheduler, MemoryLooks())
+    launcher = MemoryLauncher(running)
     let ports = Ports(
-      settings: settings, scheduler: scheduler, store: store, launcher: launcher,
-      choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: machine,
-      zone: { SimulatedZone(offset: 0) }, files: files,
+      settings: settings, scheduler: scheduler, store: store, processes: Processes(launcher, running),
+      choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"),
+      conditions: { [machine] in machine.report(to: $0) },
+      zone: { _ in SimulatedZone(offset: 0) }, files: files,
       folders: nil,
       diskSpace: { [space] in { space.ask($0, $1, $2) } },
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
@@ -126,34 +129,68 @@ final class MemoryStore: DaemonStore {
 
 /// A launcher that starts nothing; the test ends the tasks.
 final class MemoryLauncher: Launcher {
-  var onOutput: (TaskKey, String) -> Void = { _, _ in }
-  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
+  private unowned let owner: any ProcessOwner
   var problem: String?
-  private(set) var started: [TaskKey] = []
-  private(set) var warned: [TaskKey] = []
-  private(set) var terminated: [TaskKey] = []
-  private(set) var killed: [TaskKey] = []
-  private(set) var released: [RefreshID] = []
+  private(set) var started: [ProcessKey] = []
+  private(set) var warned: [ProcessKey] = []
+  private(set) var terminated: [ProcessKey] = []
+  private(set) var killed: [ProcessKey] = []
+  private(set) var released: [RunID] = []
 
   private(set) var launches: [TaskLaunch] = []
+  /// The tasks of an earlier daemon, with the fingerprints of their paths.
+  var left: [ProcessKey: Fingerprint?] = [:]
+  /// The runs that may survive the daemon.
+  var survivors: Set<RunID> = []
 
-  func start(_ launch: TaskLaunch) {
+  init(_ owner: any ProcessOwner) { self.owner = owner }
+
+  func start(_ launch: TaskLaunch, before: Fingerprint?) {
     started.append(launch.key)
     launches.append(launch)
   }
 
-  func warn(_ key: TaskKey) { warned.append(key) }
-  func terminate(_ key: TaskKey) { terminated.append(key) }
-  func kill(_ key: TaskKey) { killed.append(key) }
-  func processes(of key: TaskKey) -> [Int32] { [4711] }
+  /// Has a task print a line.
+  func print(_ line: String, by key: ProcessKey) { owner.printed(line, by: key) }
+
+  /// Ends a task.
+  func end(_ key: ProcessKey, _ end: TaskEnd) { owner.ended(key, end) }
+
+  func warn(_ key: ProcessKey) { warned.append(key) }
+  func terminate(_ key: ProcessKey) { terminated.append(key) }
+  func kill(_ key: ProcessKey) { killed.append(key) }
+  func processes(of key: ProcessKey) -> [Int32] { [4711] }
   func forget(_ apps: Set<AppID>) {}
-  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] { [:] }
-  func clean(leftFrom refreshes: Set<RefreshID>) {}
-  func keep(_ completion: TaskCompletion, of key: TaskKey) {}
-  func release(_ refresh: RefreshID) { released.append(refresh) }
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [ProcessKey: FoundTask] {
+    self.left.mapValues { FoundTask(token: nil, completion: nil, before: $0) }
+  }
+  func clean(leftFrom runs: Set<RunID>) {}
+  func keep(_ completion: TaskCompletion, of key: ProcessKey) {}
+  func release(_ run: RunID) { released.append(run) }
   /// Whether it knows what may be left running.
   var findsSurvivors = true
-  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { if findsSurvivors { answer([]) } }
+  func findSurvivors(answer: @escaping (Set<RunID>) -> Void) { if findsSurvivors { answer(survivors) } }
+}
+
+/// Looks at paths that the test answers.
+final class MemoryLooks: PathLooks {
+  let overdue: [String] = []
+  private(set) var waiting: [(PathLook) -> Void] = []
+
+  func look(at path: String, as owner: Owner, within bound: Duration, receive: @escaping (PathLook) -> Void) {
+    waiting.append(receive)
+  }
+
+  /// Answers the oldest look.
+  func answer(_ look: PathLook) { if !waiting.isEmpty { waiting.removeFirst()(look) } }
+}
+
+extension Processes {
+  /// Processes that nothing starts.
+  static func inMemory() -> Processes {
+    let running = RunningProcesses(VirtualScheduler(), MemoryLooks())
+    return Processes(MemoryLauncher(running), running)
+  }
 }
 
 /// Disks with room, except those that do not answer.
@@ -179,10 +216,17 @@ final class MemorySpace {
 
 /// A machine that never sleeps, with conditions that are unknown unless the test sets them.
 final class MemoryMachine: MachineConditions {
-  var onChange: (Observation) -> Void = { _ in }
-  var onSleep: (Bool) -> Void = { _ in }
-  var onSessions: (Set<UInt32>) -> Void = { _ in }
+  private weak var observer: (any MachineObserver)?
   let timeToSleep: Int64 = 0
+
+  /// Reports to the daemon from now on.
+  func report(to observer: any MachineObserver) -> MemoryMachine {
+    self.observer = observer
+    return self
+  }
+
+  func onChange(_ observation: Observation) { observer?.observed(observation) }
+  func onSessions(_ users: Set<UInt32>) { observer?.sessionsChanged(users) }
 
   /// Called when the daemon asks for conditions.
   var onStart: (ConditionNeeds) -> Void = { _ in }

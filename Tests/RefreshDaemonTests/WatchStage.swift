@@ -33,18 +33,21 @@ struct TestFolder: Sendable {
 }
 
 /// Two watched folders of one user, `mail` and `notes`, and the events of their watch.
-final class WatchStage {
+final class WatchStage: FolderWatchOwner {
   let scratch: ScratchDirectory
-  let folders: InotifyFolders
+  private(set) lazy var folders = InotifyFolders(on: loop, stateDirectory: stateDirectory, for: self)
   let (mail, notes): (TestFolder, TestFolder)
   let watched: [WatchedFolder]
   /// The end of the last refresh, in microseconds of the wall clock.
-  var seenUntil = Int64.max
+  var lastSeen = Int64.max
   /// Called with each new state of a folder.
   var onState: (WatchedState) -> Void = { _ in }
   /// The reported events, in order: `FOLDER changed`, `FOLDER watched COUNT` and `FOLDER: PROBLEM`.
   private(set) var log: [String] = []
   private let loop: EventLoop
+  private let stateDirectory: String
+  /// Handles each reported event.
+  private var told: ((String) -> Void)?
 
   /// Makes the two folders in `folder`; `state` is the directory of the daemon's own files.
   init(
@@ -52,7 +55,7 @@ final class WatchStage {
     state: String = "state"
   ) throws {
     (scratch, loop) = (try ScratchDirectory(), try EventLoop())
-    folders = InotifyFolders(on: loop, stateDirectory: "\(scratch.path)/\(state)")
+    stateDirectory = "\(scratch.path)/\(state)"
     let root = folder.isEmpty ? scratch.path : "\(scratch.path)/\(folder)"
     (mail, notes) = (TestFolder(root: "\(root)/mail"), TestFolder(root: "\(root)/notes"))
     let app = try #require(AppID("org.example.notes"))
@@ -83,18 +86,12 @@ final class WatchStage {
   func play(_ steps: [(event: String, work: () throws -> Void)]) throws {
     var next = 0
     var failure: (any Error)?
-    let told: (String) -> Void = { [unowned self] event in
+    told = { [unowned self] event in
       log.append(event)
       guard next < steps.count, event.hasPrefix(steps[next].event) else { return }
       next += 1
       do { try steps[next - 1].work() } catch { failure = error }
       if next == steps.count || failure != nil { loop.exit(0) }
-    }
-    folders.seenUntil = { [unowned self] _ in seenUntil }
-    folders.onChange = { for folder in $0 { told("\(folder.name) changed") } }
-    folders.onState = { [unowned self] folder, state in
-      onState(state)
-      told(state.problem.map { "\(folder.name): \($0)" } ?? "\(folder.name) watched \(state.folders)")
     }
     folders.watch(watched)
     let bound = try loop.timer { [loop] in loop.exit(1) }
@@ -103,4 +100,13 @@ final class WatchStage {
     if let failure { throw failure }
     #expect(code == 0, "after \(next) steps: \(log)")
   }
+
+  func foldersChanged(_ folders: [WatchedFolder]) { for folder in folders { told?("\(folder.name) changed") } }
+
+  func stateChanged(of folder: WatchedFolder, to state: WatchedState) {
+    onState(state)
+    told?(state.problem.map { "\(folder.name): \($0)" } ?? "\(folder.name) watched \(state.folders)")
+  }
+
+  func seenUntil(_ app: AppID) -> Int64 { lastSeen }
 }

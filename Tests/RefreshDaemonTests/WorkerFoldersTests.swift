@@ -28,7 +28,7 @@ struct WorkerFoldersTests {
 
   @Test func aFolderThatTheManagerCannotOpenIsWrittenWithoutAView() {
     let folders = WorkerFolders()
-    let keys = (0..<4).map { TaskKey(refresh: RefreshID(start: 1, number: 1), task: $0) }
+    let keys = (0..<4).map { ProcessKey(run: RunID(start: 1, number: 1), task: $0) }
     for key in keys[..<3] { #expect(folders.confinement(of: key, to: "/a").writes == .folders(["/a"])) }
     #expect(folders.confinement(of: keys[3], to: nil).writes == .folders([]))
     #expect(folders.noteEnd(of: keys[0], TaskEnd(exit: .exited(75))) == nil)

@@ -43,27 +43,20 @@ extension Timeline {
       let isMet = try rest.word(3) == "yes"
       handle(
         .answered(
-          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
-          try rest.word(2).read(Constraint.init(rawValue:)),
+          try run(of: rest, for: .question(try rest.word(2).read(Constraint.init(rawValue:)))),
           FactState(isMet: isMet, text: isMet ? "fine" : "exit code 1")))
     case "keeps", "keeps-none":
       // keeps KEEPER APP
       handle(
-        .keeperReported(
-          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) }, isKept: command == "keeps",
-          text: "as told"))
+        .keeperReported(try run(of: rest, for: .keeper), isKept: command == "keeps", text: "as told"))
     case "returns", "keeper-fails":
       // returns KEEPER APP
       handle(
         .keeperEnded(
-          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
-          command == "returns" ? .returned(trouble: nil) : .failed("no bus")))
+          try run(of: rest, for: .keeper), command == "returns" ? .returned(trouble: nil) : .failed("no bus")))
     case "withdraws":
       // withdraws QUESTION APP CONSTRAINT
-      handle(
-        .withdrawn(
-          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
-          try rest.word(2).read(Constraint.init(rawValue:))))
+      handle(.withdrawn(try run(of: rest, for: .question(try rest.word(2).read(Constraint.init(rawValue:))))))
     case "zone": handle(.zoneChanged(try zone(rest)))
     case "clock":
       setClock(by: try duration(try rest.word(0)))
@@ -123,6 +116,11 @@ extension Timeline {
           try rest.word(2).read { outcome($0, message) }, message: message))
     default: try endTask(rest)
     }
+  }
+
+  /// The run of a command: `RUN APP`.
+  private func run(of words: [String], for owner: RunOwner) throws -> Run {
+    Run(try words.word(0).read { RunID($0) }, of: try appID(try words.word(1)), for: owner)
   }
 
   private mutating func endTask(_ rest: [String]) throws {

@@ -15,7 +15,7 @@ private struct GuardWorld {
   let fault: Fault
   var engine: Engine
   var now = Instant(microseconds: 0)
-  var keepers: [RefreshID: Keeper] = [:]
+  var keepers: [RunID: Keeper] = [:]
   /// Whether the unit runs, and whether a person wants it to.
   var (runs, isWanted) = (true, true)
   var (isMetered, isDisabled) = (false, false)
@@ -51,14 +51,16 @@ private struct GuardWorld {
   mutating func handle(_ event: Event) {
     for effect in engine.handle(event, at: now).effects {
       switch effect {
-      case .keep(let keeper, _, _, let isKept): keepers[keeper] = Keeper(isKept: isKept, isReturning: false)
-      case .giveBack(let keeper, _, _, _):
-        keepers[keeper] = keepers[keeper] ?? Keeper(isKept: true, isReturning: true)
-        keepers[keeper]?.isReturning = true
+      case .keep(let run, _, let isKept): keepers[run.id] = Keeper(isKept: isKept, isReturning: false)
+      case .giveBack(let run, _, _):
+        keepers[run.id] = keepers[run.id] ?? Keeper(isKept: true, isReturning: true)
+        keepers[run.id]?.isReturning = true
       default: break
       }
     }
   }
+
+  private func run(_ key: RunID) -> Run { Run(key, of: id, for: .keeper) }
 
   /// Lets every keeper do its work.
   mutating func work() {
@@ -66,10 +68,10 @@ private struct GuardWorld {
       if keeper.isReturning {
         if keeper.isKept { runs = true }
         keepers[key] = nil
-        if fault != .losesEnds { handle(.keeperEnded(id, key, .returned(trouble: nil))) }
+        if fault != .losesEnds { handle(.keeperEnded(run(key), .returned(trouble: nil))) }
       } else if runs {
         keepers[key]?.isKept = true
-        handle(.keeperReported(id, key, isKept: true, text: "stopping"))
+        handle(.keeperReported(run(key), isKept: true, text: "stopping"))
         runs = false
       }
     }
@@ -94,7 +96,7 @@ private struct GuardWorld {
     case 3: if runs, keepers.isEmpty, !isOwed { (runs, isWanted) = (false, false) }
     case 4: (runs, isWanted) = (true, true)
     case 5: crash()
-    case 6: if let key = keepers.keys.min() { keepers[key] = nil; handle(.keeperEnded(id, key, .failed("killed"))) }
+    case 6: if let key = keepers.keys.min() { keepers[key] = nil; handle(.keeperEnded(run(key), .failed("killed"))) }
     default: handle(.wokeUp)
     }
     if chance(3) > 0 { work() }

@@ -92,11 +92,11 @@ import Testing
     _ = engine.handle(.configured(Limits(), [app: policy]), at: now)
     for isRunning in [false, true] {
       let kept = engine.handle(.disabled(app, true), at: now).effects
-      let keeper = try #require(kept.compactMap { if case .keep(let id, _, _, _) = $0 { id } else { nil } }.first)
-      if isRunning { _ = engine.handle(.keeperReported(app, keeper, isKept: true, text: "freezing"), at: now) }
+      let keeper = try #require(kept.compactMap { if case .keep(let run, _, _) = $0 { run } else { nil } }.first)
+      if isRunning { _ = engine.handle(.keeperReported(keeper, isKept: true, text: "freezing"), at: now) }
       let returned = engine.handle(.disabled(app, false), at: now).effects
-      #expect(returned == [.giveBack(keeper, app, GuardedUnit("sync.service", means: .freeze), isRunning: isRunning)])
-      _ = engine.handle(.keeperEnded(app, keeper, .returned(trouble: nil)), at: now)
+      #expect(returned == [.giveBack(keeper, GuardedUnit("sync.service", means: .freeze), isRunning: isRunning)])
+      _ = engine.handle(.keeperEnded(keeper, .returned(trouble: nil)), at: now)
     }
   }
 }

@@ -133,20 +133,20 @@ struct Timeline {
       end(id, at: now + .seconds(1), exit: .signalled(15))
     case .transfer(let id, let app): write("transfer \(id) \(app.name)")
     case .stopTransfer(let id, let app, let reason): write("stop-transfer \(id) \(app.name) (\(reason.rawValue))")
-    case .reportHeld(_, let app, let holds, let since):
-      write("report-held \(app.name) since \(timeText(since)): \(holds.map(\.rawValue).joined(separator: " "))")
+    case .reportHeld(let run, let holds, let since):
+      write("report-held \(run.app.name) since \(timeText(since)): \(holds.map(\.rawValue).joined(separator: " "))")
     case .reportEnd(let report, let app):
       let streak = "\(report.failures) in a row\(report.isFailing ? ": failing" : "")"
       write("report-end \(report.record.id) \(app.name) \(streak)")
-    case .reportStale(_, let app, let since): write("report-stale \(app.name) since \(timeText(since))")
-    case .ask(let id, let app, let constraint):
-      write("ask \(id) \(app.name) \(constraint.rawValue)")
-      if let says = apps[app]?.says {
-        handle(.answered(app, id, constraint, FactState(isMet: says, text: says ? "fine" : "exit code 1")))
+    case .reportStale(let run, let since): write("report-stale \(run.app.name) since \(timeText(since))")
+    case .ask(let run):
+      write("ask \(run.id) \(run.app.name) \(run.constraint?.rawValue ?? "")")
+      if let says = apps[run.app]?.says {
+        handle(.answered(run, FactState(isMet: says, text: says ? "fine" : "exit code 1")))
       }
-    case .keep(let id, let app, let unit, let isKept):
-      write("keep \(id) \(app.name) \(unit.name)\(isKept ? " (kept before)" : "")")
-    case .giveBack(let id, let app, let unit, _): write("give-back \(id) \(app.name) \(unit.name)")
+    case .keep(let run, let unit, let isKept):
+      write("keep \(run.id) \(run.app.name) \(unit.name)\(isKept ? " (kept before)" : "")")
+    case .giveBack(let run, let unit, _): write("give-back \(run.id) \(run.app.name) \(unit.name)")
     case .reportLeftUnit(let app, let unit): write("left \(app.name) \(unit.kept)")
     case .reportStuck(let id, let app): write("stuck \(id) \(app.name)")
     case .kill(let id, let app):

@@ -42,6 +42,9 @@ import Testing
     return policy
   }()
 
+  /// A run that the engine has not begun.
+  private func run(of app: AppID, for owner: RunOwner) -> Run { Run(RunID(start: 9, number: 9), of: app, for: owner) }
+
   @Test(arguments: states)
   func `What names nothing that is there changes nothing`(state: String) throws {
     let (todo, mail) = (try appID("todo"), try appID("mail"))
@@ -53,6 +56,11 @@ import Testing
       .completed(stranger, task: 0, .newData, message: ""),
       .taskEnded(stranger, task: 0, TaskEnd(exit: .exited(0))), .completed(id, task: 5, .newData, message: ""),
       .taskEnded(id, task: -1, TaskEnd(exit: .exited(0))), .wokeUp, .clockStepped(wallOffset: .hours(5)),
+      .answered(run(of: todo, for: .question(.when)), FactState(isMet: true, text: "")),
+      .answered(run(of: todo, for: .keeper), FactState(isMet: true, text: "")),
+      .withdrawn(run(of: todo, for: .question(.when))),
+      .keeperReported(run(of: todo, for: .keeper), isKept: true, text: ""),
+      .keeperEnded(run(of: todo, for: .keeper), .returned(trouble: nil)),
     ]
     for event in events {
       var (engine, now) = engine(state, todo: todo)

@@ -18,7 +18,7 @@ import Testing
     }
     let history = try await store.history(of: busy, limit: .max)
     #expect(history.count >= 200)
-    #expect(history.map(\.id.number) == Array((count - UInt32(history.count) + 1...count).reversed()))
+    #expect(history.map(\.id.run.number) == Array((count - UInt32(history.count) + 1...count).reversed()))
     #expect(history.allSatisfy { $0.tasks.count == 2 })
     let taskCount = try scratch.number("SELECT count(*) FROM task")
     #expect(taskCount == Int64(2 * history.count + 2))

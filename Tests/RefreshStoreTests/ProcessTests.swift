@@ -49,7 +49,7 @@ import Threads
     #expect((acknowledged...acknowledged + 1).contains(number))
     #expect(loaded.states.count == appCount)
     let last = try await store.history(of: app("a0"), limit: 1).first
-    #expect(last?.id.number == UInt32(number))
+    #expect(last?.id.run.number == UInt32(number))
   }
 
   @Test func `an executor's thread does not keep the process from ending`() async throws {

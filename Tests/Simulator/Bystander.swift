@@ -99,7 +99,7 @@ public struct Bystander: Sendable {
     /// Whether the user has ended the app and it has not been started since.
     var isTerminated = false
     /// The unanswered questions about its own conditions, the last answer to each, and whether a yes counts on.
-    var questions: [Constraint: RefreshID] = [:]
+    var questions: [Constraint: RunID] = [:]
     var answers: [Constraint: (isMet: Bool, at: Instant)] = [:]
     var keepsAnswers = false
 
@@ -266,8 +266,8 @@ public struct Bystander: Sendable {
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
     case .start, .perform, .transfer, .stopTransfer, .reportHeld, .reportEnd, .keep, .giveBack, .reportLeftUnit: break
-    case .ask(let id, let app, let constraint): apps[app]?.questions[constraint] = id
-    case .reportStale(_, let app, _): apps[app]?.isStaleReported = true
+    case .ask(let run): if let constraint = run.constraint { apps[run.app]?.questions[constraint] = run.id }
+    case .reportStale(let run, _): apps[run.app]?.isStaleReported = true
     case .startTask(let id, let app, let task):
       if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }
     case .warn(let id, let app, let stop):

@@ -45,14 +45,14 @@ extension Bystander {
     case .observed(let observation):
       hear(observation)
       regain(at: now)
-    case .answered(let id, let question, let constraint, let state):
-      guard apps[id]?.questions[constraint] == question else { return }
-      apps[id]?.questions[constraint] = nil
-      apps[id]?.answers[constraint] = (state.isMet, now)
-      apps[id]?.keepsAnswers = false
-    case .withdrawn(let id, let question, let constraint):
-      guard apps[id]?.questions[constraint] == question else { return }
-      apps[id]?.questions[constraint] = nil
+    case .answered(let run, let state):
+      guard let constraint = run.constraint, apps[run.app]?.questions[constraint] == run.id else { return }
+      apps[run.app]?.questions[constraint] = nil
+      apps[run.app]?.answers[constraint] = (state.isMet, now)
+      apps[run.app]?.keepsAnswers = false
+    case .withdrawn(let run):
+      guard let constraint = run.constraint, apps[run.app]?.questions[constraint] == run.id else { return }
+      apps[run.app]?.questions[constraint] = nil
     case .resumed:
       resumedAt = now
       isSuspending = false

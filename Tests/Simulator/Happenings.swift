@@ -31,7 +31,7 @@ struct Happening: Comparable, Sendable {
     case writes
     /// The disk of apps comes or goes, condition commands change their answers, or a command answers.
     case own
-    case answers(RefreshID)
+    case answers(RunID)
     /// A process of the app attaches, or ends again.
     case attaches(AppID)
     case detaches(AppID)

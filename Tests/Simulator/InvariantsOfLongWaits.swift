@@ -58,7 +58,7 @@ struct LongWaitsAreToldOnce: Invariant {
         since[id] = now
       }
       let reports = turn.decision.effects.compactMap { effect in
-        if case .reportHeld(_, id, _, let since) = effect { since } else { nil }
+        if case .reportHeld(let run, _, let since) = effect, run.app == id { since } else { nil }
       }
       for report in reports {
         guard let since = since[id], let heldFor, part == .held else { return "\(id) is told of and does not wait" }

@@ -14,7 +14,8 @@ struct StaleIsToldOnce: Invariant {
       case .configured, .resumed, .clockStepped: chancesUntil = max(now, world.book.settlingUntil ?? now) + .minutes(5)
       default: break
       }
-      for case .reportStale(_, let app, let since) in turn.decision.effects {
+      for case .reportStale(let run, let since) in turn.decision.effects {
+        let app = run.app
         guard let before = turn.before[app], let seen = world.book.apps[app] else { return "\(app) is not there" }
         if seen.isOff || seen.policy == nil { return "\(app) is stale and nobody expects it to be fresh" }
         if before.isStaleReported, before.isPastObjective(at: now) { return "\(app) is reported twice" }

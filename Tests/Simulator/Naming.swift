@@ -5,11 +5,12 @@ extension Effect {
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
-      .terminate(_, let app, _),
-      .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _),
-      .reportHeld(_, let app, _, _), .reportEnd(_, let app), .ask(_, let app, _), .transfer(_, let app),
-      .stopTransfer(_, let app, _), .keep(_, let app, _, _), .giveBack(_, let app, _, _), .reportLeftUnit(let app, _):
+      .terminate(_, let app, _), .kill(_, let app), .reportStuck(_, let app), .reportEnd(_, let app),
+      .transfer(_, let app), .stopTransfer(_, let app, _), .reportLeftUnit(let app, _):
       app
+    case .reportStale(let run, _), .reportHeld(let run, _, _), .ask(let run), .keep(let run, _, _),
+      .giveBack(let run, _, _):
+      run.app
     }
   }
 }
@@ -21,7 +22,7 @@ extension Effect {
     case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep,
       .reportLeftUnit:
       true
-    case .giveBack(_, _, _, let isRunning): !isRunning
+    case .giveBack(_, _, let isRunning): !isRunning
     case .startTask, .warn, .terminate, .kill, .reportStuck: false
     }
   }
@@ -63,8 +64,7 @@ extension Event {
       .skippedAll(let app, _):
       app
     case .erased(let app), .synced(let app, _), .shown(let app, _), .ownerPresent(let app, _): app
-    case .answered(let app, _, _, _): app
-    case .withdrawn(let app, _, _), .keeperReported(let app, _, _, _), .keeperEnded(let app, _, _): app
+    case .answered(let run, _), .withdrawn(let run), .keeperReported(let run, _, _), .keeperEnded(let run, _): run.app
     case .changed(let app, _): app
     case .forgotten(let app), .awaited(let app, _), .attached(let app), .detached(let app), .pushed(let app, _): app
     case .paused, .observed, .resumed, .zoneChanged: nil

@@ -35,16 +35,17 @@ extension World {
   }
 
   /// Asks a command, which answers later, even if the daemon is gone by then.
-  mutating func ask(_ id: RefreshID, _ app: AppID, _ constraint: Constraint) {
-    questions[id] = (app, constraint)
+  mutating func ask(_ question: Run) {
+    questions[question.id] = question
     expect(
-      .answers(id), in: quirk.duration(quirk.pick([.zero ... .zero, .zero ... .seconds(1), .zero ... .seconds(25)])))
+      .answers(question.id),
+      in: quirk.duration(quirk.pick([.zero ... .zero, .zero ... .seconds(1), .zero ... .seconds(25)])))
   }
 
-  mutating func answer(_ id: RefreshID) {
-    guard let (app, constraint) = questions.removeValue(forKey: id) else { return }
+  mutating func answer(_ id: RunID) {
+    guard let question = questions.removeValue(forKey: id) else { return }
     let isMet = !saysNo || quirk.happens(10)
-    let answer = Event.answered(app, id, constraint, FactState(isMet: isMet, text: isMet ? "yes" : "no"))
+    let answer = Event.answered(question, FactState(isMet: isMet, text: isMet ? "yes" : "no"))
     handle(answer)
     if healedAt == nil, quirk.happens(5) { handle(answer) }
   }

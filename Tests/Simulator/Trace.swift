@@ -86,15 +86,15 @@ public struct Trace: Sendable {
     case .reportStuck(let id, let app): "stuck \(id) \(app)"
     case .transfer(let id, let app): "transfer \(id) \(app)"
     case .stopTransfer(let id, let app, let reason): "stop-transfer \(id) \(app) \(reason.rawValue)"
-    case .reportHeld(let id, let app, let holds, let since):
-      "report-held \(id) \(app) \(holds.map(\.rawValue)) \(since.microseconds)"
-    case .keep(let id, let app, let unit, _): "keep \(id) \(app) \(unit.name)"
-    case .giveBack(let id, let app, let unit, _): "give-back \(id) \(app) \(unit.name)"
+    case .reportHeld(let run, let holds, let since):
+      "report-held \(run.id) \(run.app) \(holds.map(\.rawValue)) \(since.microseconds)"
+    case .keep(let run, let unit, _): "keep \(run.id) \(run.app) \(unit.name)"
+    case .giveBack(let run, let unit, _): "give-back \(run.id) \(run.app) \(unit.name)"
     case .reportLeftUnit(let app, let unit): "left \(app) \(unit.kept)"
-    case .ask(let id, let app, let constraint): "ask \(id) \(app) \(constraint.rawValue)"
+    case .ask(let run): "ask \(run.id) \(run.app) \(run.constraint?.rawValue ?? "")"
     case .reportEnd(let report, let app):
       "report-end \(report.record.id) \(app) \(report.failures)\(report.isFailing ? " failing" : "")"
-    case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"
+    case .reportStale(let run, let since): "report-stale \(run.id) \(run.app) \(since.microseconds)"
     }
   }
 }

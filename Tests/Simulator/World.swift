@@ -91,7 +91,7 @@ public struct World: Sendable {
   var hasDisk = true
   var saysNo = false
   /// The commands without an answer yet.
-  var questions: [RefreshID: (app: AppID, constraint: Constraint)] = [:]
+  var questions: [RunID: Run] = [:]
 
   private var agenda = Heap<Happening>()
   private var happenings: UInt64 = 0

@@ -182,7 +182,7 @@ extension World {
             id, app, task: 0, deadline: max(.zero, instant.duration(to: deadline)), now: now,
             isHealed: healedAt != nil, &dice
           ).attached)
-      case .ask(let id, let app, let constraint): ask(id, app, constraint)
+      case .ask(let question): ask(question)
       case .warn, .reportStale, .reportHeld, .reportEnd, .reportStuck, .keep, .giveBack, .reportLeftUnit: break
       case .transfer(let id, let app): move(id, of: app)
       case .stopTransfer(let id, let app, _): stopMoving(id, of: app)
@@ -250,8 +250,8 @@ extension World {
       kept[process.refresh, default: [:]][process.task] = end
     }
     // A launcher waits for the processes of its own start only.
-    guard process.refresh.start == store.starts || outlives else { return }
-    if fault?.ofDaemon == .losesEndsOfTasks, process.refresh.number % 5 == 0 { return }
+    guard process.refresh.run.start == store.starts || outlives else { return }
+    if fault?.ofDaemon == .losesEndsOfTasks, process.refresh.run.number % 5 == 0 { return }
     let end = Event.taskEnded(process.refresh, task: process.task, process.end)
     if process.end.exit != .exited(0), luck.happens(15) {
       handle(.retryAfter(process.refresh, luck.duration(.zero ... .hours(2))))

@@ -10,7 +10,7 @@ private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
     fault.deciding = { decision, _ in
       for case .start(let id, let app, let trigger, let deadline) in decision.effects {
-        let twin = RefreshID(start: id.start, number: id.number + 1_000_000)
+        let twin = RefreshID(start: id.run.start, number: id.run.number + 1_000_000)
         decision.effects.append(.start(twin, app, trigger, deadline: deadline))
       }
     }
@@ -52,8 +52,8 @@ private let ofRuns = [
   },
   Planted("NoStartWhileHeld", "takes every answer of a command for a yes") { fault in
     fault.hearing = { event, _ in
-      guard case .answered(let app, let question, let constraint, _) = event else { return [event] }
-      return [.answered(app, question, constraint, FactState(isMet: true, text: "yes"))]
+      guard case .answered(let question, _) = event else { return [event] }
+      return [.answered(question, FactState(isMet: true, text: "yes"))]
     }
   },
   Planted("NothingReadyIsLeft", "sleeps through its wakes") { fault in

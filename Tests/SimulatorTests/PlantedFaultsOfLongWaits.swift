@@ -11,8 +11,8 @@ let plantedFaultsOfLongWaits = [
   },
   Planted("LongWaitsAreToldOnce", "tells of a wait at every change") { fault in
     fault.deciding = { decision, _ in
-      for case .reportHeld(let id, let app, let holds, let since) in decision.effects {
-        decision.effects.append(.reportHeld(id, app, holds, since: since))
+      for case .reportHeld(let run, let holds, let since) in decision.effects {
+        decision.effects.append(.reportHeld(run, holds, since: since))
       }
     }
   },

@@ -4,7 +4,7 @@ import RefreshStore
 import Varlink
 
 /// The clients that watch events.
-final class Watchers: DecisionFollower {
+final class Watchers: DecisionObserver {
   typealias WatchCall = Call<ManagerInterface.Watch.Parameters>
 
   private struct Watcher {
@@ -33,7 +33,7 @@ final class Watchers: DecisionFollower {
       ManagerInterface.Watch.Reply(event: Wire.WatchEvent(kind: .watching, atMicroseconds: at)), continues: true)
   }
 
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+  func observe(_ decision: Decision, on event: Event, at now: Instant) {
     guard !open.isEmpty else { return }
     let at = core.wall(now)
     for event in event.parts { report(event, decision, at: at) }
@@ -52,8 +52,8 @@ final class Watchers: DecisionFollower {
       for app in core.configuration.apps where app.policy.constraints.name(of: fact.constraint) == fact.name {
         report(fact.constraint, state, of: app.id, at: at)
       }
-    case .answered(let id, _, let constraint, let state):
-      report(constraint, Wire.Condition(Reading(state)), of: id, at: at)
+    case .answered(let run, let state):
+      if let constraint = run.constraint { report(constraint, Wire.Condition(Reading(state)), of: run.app, at: at) }
     case .observed(let observation):
       let (condition, state) = Wire.Conditions.field(of: observation)
       send(Wire.WatchEvent(kind: .conditionChanged, atMicroseconds: at, condition: condition, state: state))
@@ -140,10 +140,10 @@ final class Watchers: DecisionFollower {
           Wire.WatchEvent(
             kind: .started, atMicroseconds: at, app: app.description, id: refresh.description,
             trigger: Wire.Trigger(trigger)))
-      case .reportStale(_, let app, let since):
+      case .reportStale(let run, let since):
         send(
           Wire.WatchEvent(
-            kind: .stale, atMicroseconds: at, app: app.description, sinceMicroseconds: core.wall(since)))
+            kind: .stale, atMicroseconds: at, app: run.app.description, sinceMicroseconds: core.wall(since)))
       default: continue
       }
     }

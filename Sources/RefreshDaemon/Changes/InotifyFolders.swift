@@ -7,10 +7,7 @@ import Systemd
 ///
 /// It wakes nobody at rest: no timer runs, and a quiet directory has no events.
 final class InotifyFolders: FolderWatch {
-  var onChange: ([WatchedFolder]) -> Void = { _ in }
-  var onState: (WatchedFolder, WatchedState) -> Void = { _, _ in }
-  var seenUntil: (AppID) -> Int64 = { _ in 0 }
-
+  private unowned let owner: any FolderWatchOwner
   private let loop: EventLoop
   /// The kernel's table of mounts.
   private let mountTable: String
@@ -28,8 +25,11 @@ final class InotifyFolders: FolderWatch {
   /// Makes a watch on no folders.
   ///
   /// In `stateDirectory`, the directory of the daemon's own files, nothing counts as a change.
-  init(on loop: EventLoop, stateDirectory: String, mountTable: String = "/proc/self/mountinfo") {
-    (self.loop, self.stateDirectory, self.mountTable) = (loop, stateDirectory, mountTable)
+  init(
+    on loop: EventLoop, stateDirectory: String, mountTable: String = "/proc/self/mountinfo",
+    for owner: any FolderWatchOwner
+  ) {
+    (self.loop, self.stateDirectory, self.mountTable, self.owner) = (loop, stateDirectory, mountTable, owner)
   }
 
   deinit { retryTimer?.cancel() }
@@ -88,25 +88,20 @@ final class InotifyFolders: FolderWatch {
   private func refuse(_ folder: WatchedFolder, _ problem: String) {
     guard refused[folder] != problem else { return }
     refused[folder] = problem
-    onState(folder, WatchedState(problem: problem))
+    owner.stateChanged(of: folder, to: WatchedState(problem: problem))
   }
 
   private func open() throws {
     if looks == nil { looks = try OwnersLooks(on: loop) { FolderLook(found: .unknown($0)) } }
     guard mounts == nil else { return }
-    let table = try MountTable(mountTable, on: loop)
-    points = table.points
-    table.onChange = { [unowned self] in mountsChanged() }
-    mounts = table
+    let table = try MountTable(mountTable, on: loop) { [unowned self] in mountsChanged() }
+    (mounts, points) = (table, table.points)
   }
 
   private func folders(of user: UInt32) throws -> OwnerFolders {
     if let known = users[user] { return known }
     guard let looks else { throw SystemCallError(attempt: "watch folders", code: 0) }
-    let new = try OwnerFolders(on: loop, looks, stateDirectory: stateDirectory)
-    new.onChange = { [unowned self] in onChange($0) }
-    new.onState = { [unowned self] in onState($0, $1) }
-    new.seenUntil = { [unowned self] in seenUntil($0) }
+    let new = try OwnerFolders(on: loop, looks, stateDirectory: stateDirectory, for: owner)
     users[user] = new
     return new
   }

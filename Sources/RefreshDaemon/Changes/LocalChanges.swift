@@ -3,9 +3,10 @@ import RefreshEngine
 import RefreshStore
 
 /// Tells the engine of changes in the folders that apps' files watch.
-final class LocalChanges: DecisionFollower {
+final class LocalChanges: DecisionObserver, FolderWatchOwner {
   private unowned let core: DaemonCore
-  private let folders: (any FolderWatch)?
+  private lazy var folders = makeFolders?(self)
+  private let makeFolders: ((any FolderWatchOwner) -> any FolderWatch)?
   private let journal: DaemonJournal
   private let lastRefreshes: LastRefreshes
   /// The users of the apps with watched folders.
@@ -14,13 +15,7 @@ final class LocalChanges: DecisionFollower {
   private var troubles: [WatchedFolder: String] = [:]
 
   init(_ core: DaemonCore, _ ports: Ports, _ lastRefreshes: LastRefreshes) {
-    (self.core, folders, journal, self.lastRefreshes) = (core, ports.folders, ports.journal, lastRefreshes)
-  }
-
-  func open() {
-    folders?.onChange = { [unowned self] in tell($0) }
-    folders?.onState = { [unowned self] in note($1.problem, of: $0) }
-    folders?.seenUntil = { [unowned self] in seenUntil($0) }
+    (self.core, makeFolders, journal, self.lastRefreshes) = (core, ports.folders, ports.journal, lastRefreshes)
   }
 
   /// Watches the folders of the configuration in force, once the last refreshes are known: later changes happened while no
@@ -36,7 +31,7 @@ final class LocalChanges: DecisionFollower {
     }
   }
 
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+  func observe(_ decision: Decision, on event: Event, at now: Instant) {
     guard !users.isEmpty else { return }
     let ended = Set(decision.ended.map(\.app).filter { users[$0] != nil })
     guard !ended.isEmpty else { return }
@@ -55,7 +50,9 @@ final class LocalChanges: DecisionFollower {
     return app.watchedFolders.map { WatchedFolder(app: app.id, name: $0.name, path: $0.path, owner: app.owner) }
   }
 
-  private func tell(_ changed: [WatchedFolder]) {
+  // MARK: - Folders
+
+  func foldersChanged(_ changed: [WatchedFolder]) {
     let events = changed.map { Event.changed($0.app, in: $0.name) }
     if events.count == 1 { core.handle(events[0]) } else if !events.isEmpty { core.handle(.several(events)) }
   }
@@ -63,7 +60,7 @@ final class LocalChanges: DecisionFollower {
   /// The wall time, in microseconds, up to which an app has seen its folders: a little after its last refresh.
   ///
   /// The margin covers the app's last writes.
-  private func seenUntil(_ app: AppID) -> Int64 {
+  func seenUntil(_ app: AppID) -> Int64 {
     let state = core.engine.state(of: app)
     if state?.running != nil { return .max }
     let start = state?.lastStart.map(core.wall) ?? 0
@@ -71,7 +68,8 @@ final class LocalChanges: DecisionFollower {
     return max(start, end) + LocalChange.ownWritesSpan.inMicroseconds
   }
 
-  private func note(_ problem: String?, of folder: WatchedFolder) {
+  func stateChanged(of folder: WatchedFolder, to state: WatchedState) {
+    let problem = state.problem
     guard troubles[folder] != problem else { return }
     troubles[folder] = problem
     if let problem { journal.cannotWatch(folder, problem) } else { journal.watchesAgain(folder) }

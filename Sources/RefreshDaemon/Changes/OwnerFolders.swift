@@ -48,10 +48,7 @@ final class OwnerFolders {
     let beganAt: Int64
   }
 
-  var onChange: ([WatchedFolder]) -> Void = { _ in }
-  var onState: (WatchedFolder, WatchedState) -> Void = { _, _ in }
-  var seenUntil: (AppID) -> Int64 = { _ in 0 }
-
+  private unowned let owner: any FolderWatchOwner
   private let looks: OwnersLooks<FolderLook>
   private let stateDirectory: String
   private let queue: InotifyQueue
@@ -69,8 +66,10 @@ final class OwnerFolders {
   /// Unneeded watches, to be removed after a walk that may need them.
   private var unused: [Int32] = []
 
-  init(on loop: EventLoop, _ looks: OwnersLooks<FolderLook>, stateDirectory: String) throws {
-    (self.looks, self.stateDirectory) = (looks, stateDirectory)
+  init(
+    on loop: EventLoop, _ looks: OwnersLooks<FolderLook>, stateDirectory: String, for owner: any FolderWatchOwner
+  ) throws {
+    (self.looks, self.stateDirectory, self.owner) = (looks, stateDirectory, owner)
     queue = try InotifyQueue()
     source = try loop.watch(queue.descriptor, for: .readable) { [unowned self] _ in readAndPause() }
     readTimer = try loop.timer { [unowned self] in source?.events = .readable }
@@ -173,7 +172,7 @@ final class OwnerFolders {
 
   private func report(_ changed: Set<Int>) {
     let folders = changed.sorted().compactMap { roots[$0]?.folder }
-    if !folders.isEmpty { onChange(folders) }
+    if !folders.isEmpty { owner.foldersChanged(folders) }
   }
 
   private func wantWalk(_ id: Int) {
@@ -226,7 +225,7 @@ final class OwnerFolders {
     for (watch, time) in early {
       for (id, purposes) in table[watch] ?? [:] where purposes.contains(where: \.isOfTree) {
         // A refresh that has ended meanwhile may have written there: its own work is no change.
-        if let root = roots[id], time > seenUntil(root.folder.app) { changed.insert(id) }
+        if let root = roots[id], time > owner.seenUntil(root.folder.app) { changed.insert(id) }
       }
     }
     early = [:]
@@ -255,14 +254,14 @@ final class OwnerFolders {
     var (isSure, mayImprove) = (true, false)
     switch look.found {
     case .tree(let tree):
-      isChange = tree.newest.map { $0 > seenUntil(root.folder.app) } ?? false
+      isChange = tree.newest.map { $0 > owner.seenUntil(root.folder.app) } ?? false
       // Another folder has taken its place, whatever the times say.
       if root.identity != nil, root.identity != tree.identity, !root.isMounted { isChange = true }
       root.identity = tree.identity
       root.state = WatchedState(folders: tree.watches.count, problem: tree.problem)
       (root.isCut, mayImprove) = (tree.isCut, tree.isCut)
       // Something may have changed where the walk did not get: that is reported once.
-      if tree.isCut, !before.isCut, EventLoop.wallMicroseconds() > seenUntil(root.folder.app) { isChange = true }
+      if tree.isCut, !before.isCut, EventLoop.wallMicroseconds() > owner.seenUntil(root.folder.app) { isChange = true }
     case .missing(let reason):
       root.isCut = false
       isChange = root.identity != nil && !root.isMounted
@@ -281,8 +280,8 @@ final class OwnerFolders {
     }
     if isSure, before.walkAt == nil { root.isMounted = false }
     roots[id] = root
-    if root.state != before.state { onState(root.folder, root.state) }
-    if isChange { onChange([root.folder]) }
+    if root.state != before.state { owner.stateChanged(of: root.folder, to: root.state) }
+    if isChange { owner.foldersChanged([root.folder]) }
   }
 
   /// Removes unneeded watches; after a walk that may need them.

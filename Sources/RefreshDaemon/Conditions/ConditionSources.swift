@@ -74,17 +74,9 @@ package final class ConditionSources {
     package init() {}
   }
 
-  /// Called with every first reading of a condition and with every change.
-  package var onChange: (Observation) -> Void = { _ in }
-  /// Called with true before the machine sleeps, and with false when it is awake again.
-  package var onSleep: (Bool) -> Void = { _ in }
-  /// Called with true before the machine is switched off, and with false if the shutdown is cancelled.
-  package var onShutdown: (Bool) -> Void = { _ in }
-  /// Called with the users who have sessions after each answer of logind, also if they are the same as before.
-  package var onSessions: (Set<UInt32>) -> Void = { _ in }
-
   private let loop: EventLoop
   private let settings: Settings
+  private unowned let observer: any MachineObserver
   private var bus: Bus?
   private var sleep: SleepSignals?
   private var lock: SleepLock?
@@ -92,10 +84,11 @@ package final class ConditionSources {
   private var logins: LoginTracker?
   private var named: [NamedFactWatch] = []
 
-  /// Makes the sources; ``start(needs:)`` begins to watch.
-  package init(on loop: EventLoop, settings: Settings = Settings()) {
+  /// Makes the sources, which report to `observer`; ``start(needs:facts:)`` begins to watch.
+  package init(on loop: EventLoop, settings: Settings = Settings(), for observer: any MachineObserver) {
     self.loop = loop
     self.settings = settings
+    self.observer = observer
   }
 
   /// Starts watching the facts in `needs`, and stops watching all others; may be called again.
@@ -107,9 +100,7 @@ package final class ConditionSources {
   package func start(needs: ConditionNeeds, facts: Set<NamedFact> = []) throws(SystemdError) {
     let bus = try connection()
     if sleep == nil {
-      sleep = SleepSignals(on: bus)
-      sleep?.onSleep = { [unowned self] in onSleep($0) }
-      sleep?.onShutdown = { [unowned self] in onShutdown($0) }
+      sleep = SleepSignals(on: bus) { [unowned observer] in observer.sleeps($0) }
       lock = try SleepLock(on: bus)
     }
     let context = TrackerContext(bus: bus, loop: loop, settings: settings)
@@ -118,15 +109,14 @@ package final class ConditionSources {
     }
     if named.isEmpty {
       named = NamedFactWatch.kinds.map { kind in
-        NamedFactWatch(kind, on: loop, settings) { [unowned self] in onChange(.fact($0, $1)) }
+        NamedFactWatch(kind, on: loop, settings) { [unowned observer] in observer.observed(.fact($0, $1)) }
       }
     }
     for watch in named { watch.watch(facts) }
     if !needs.contains(.sessions) {
       logins = nil
     } else if logins == nil {
-      logins = try LoginTracker(on: bus)
-      logins?.onSessions = { [unowned self] in onSessions($0) }
+      logins = try LoginTracker(on: bus) { [unowned observer] in observer.sessionsChanged($0) }
     }
   }
 
@@ -134,11 +124,11 @@ package final class ConditionSources {
     _ need: ConditionNeed, by type: Tracker.Type, _ isNeeded: Bool, in context: TrackerContext
   ) throws(SystemdError) {
     guard isNeeded else {
-      if observed.removeValue(forKey: need) != nil { onChange(Tracker.observation(Reading())) }
+      if observed.removeValue(forKey: need) != nil { observer.observed(Tracker.observation(Reading())) }
       return
     }
     guard observed[need] == nil else { return }
-    let new = Observed(try Tracker(in: context)) { [unowned self] in onChange(Tracker.observation($0)) }
+    let new = try Observed<Tracker>(in: context) { [unowned observer] in observer.observed(Tracker.observation($0)) }
     observed[need] = new
     new.look()
   }

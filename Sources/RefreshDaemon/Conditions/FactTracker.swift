@@ -10,11 +10,9 @@ protocol FactTracker: AnyObject {
   /// The event that carries a reading of the fact to the engine.
   static func observation(_ reading: Reading<Fact>) -> Observation
 
-  /// Starts to watch.
-  init(in context: TrackerContext) throws(SystemdError)
+  /// Starts to watch; `onChange` is called after every change of a source's answer.
+  init(in context: TrackerContext, onChange: @escaping () -> Void) throws(SystemdError)
 
-  /// Called after every change of a source's answer.
-  var onChange: () -> Void { get set }
   /// The sources in order of preference, with their answers.
   var sources: [ConditionSource<Fact>] { get }
 }
@@ -34,25 +32,24 @@ protocol ObservedFact: AnyObject {
 
 /// Reports the readings of a tracker, each only once.
 final class Observed<Tracker: FactTracker>: ObservedFact {
-  private let tracker: Tracker
+  private var tracker: Tracker?
   private let report: (Reading<Tracker.Fact>) -> Void
   private var reported: Reading<Tracker.Fact>?
 
-  init(_ tracker: Tracker, report: @escaping (Reading<Tracker.Fact>) -> Void) {
-    self.tracker = tracker
+  init(in context: TrackerContext, report: @escaping (Reading<Tracker.Fact>) -> Void) throws(SystemdError) {
     self.report = report
-    tracker.onChange = { [unowned self] in look() }
+    tracker = try Tracker(in: context) { [unowned self] in look() }
   }
 
   var statuses: [(name: String, text: String)] {
-    let sources = tracker.sources
+    guard let sources = tracker?.sources else { return [] }
     let end = sources.firstIndex(where: \.answer.isKnown) ?? sources.endIndex
     return sources.prefix(through: min(end, sources.endIndex - 1)).map { ($0.name, $0.answer.text) }
   }
 
   /// Reports the current reading, unless it was reported before or a source may still answer.
   func look() {
-    guard let reading = Reading(of: tracker.sources), reading != reported else { return }
+    guard let tracker, let reading = Reading(of: tracker.sources), reading != reported else { return }
     reported = reading
     report(reading)
   }
@@ -62,15 +59,11 @@ final class Observed<Tracker: FactTracker>: ObservedFact {
 protocol AnswerSource: AnyObject {
   associatedtype Fact: Hashable & Sendable
 
-  /// Called after every change of ``answer``.
-  var onChange: () -> Void { get set }
   var answer: ConditionAnswer<Fact> { get }
 }
 
 /// A source that is watched only while a better source is silent, so that its events do not wake the daemon.
 final class FallbackSource<Source: AnswerSource> {
-  /// Called after every change of the source's answer.
-  var onChange: () -> Void = {}
   /// The source while it is watched.
   private(set) var source: Source?
 
@@ -88,9 +81,7 @@ final class FallbackSource<Source: AnswerSource> {
     guard isNeeded else { return source = nil }
     guard source == nil else { return }
     do throws(SystemdError) {
-      let new = try start()
-      new.onChange = { [unowned self] in onChange() }
-      source = new
+      source = try start()
     } catch {
       problem = error.description
     }

@@ -10,18 +10,19 @@ package final class LocalZone {
   static let renewal: Int64 = 30 * day
   private static let day: Int64 = 86_400_000_000
 
-  /// Called when the zone, or the known changes of its offset, have changed.
-  package var onZone: (Zone) -> Void = { _ in }
   /// The zone in force.
   package private(set) var zone: Zone
 
+  private let onZone: (Zone) -> Void
   private var file: FileSource?
   private var timer: TimerSource?
 
   /// Reads the zone and starts to watch `/etc/localtime`.
   ///
-  /// Throws when the loop has no room to watch it.
-  package init(on loop: EventLoop) throws(SystemdError) {
+  /// Calls `onZone` when the zone, or the known changes of its offset, have changed. Throws when the loop has no room to
+  /// watch it.
+  package init(on loop: EventLoop, onZone: @escaping (Zone) -> Void) throws(SystemdError) {
+    self.onZone = onZone
     zone = Self.zone(around: EventLoop.wallMicroseconds())
     timer = try loop.timer { [unowned self] in look() }
     if getenv("TZ") == nil { file = try loop.onChange(of: "/etc/localtime") { [unowned self] in look() } }

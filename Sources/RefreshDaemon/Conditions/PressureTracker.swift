@@ -13,7 +13,7 @@ final class PressureTracker: FactTracker {
   static let stall: Int64 = 300_000
   static let name = "PSI"
 
-  var onChange: () -> Void = {}
+  private let onChange: () -> Void
   private var answer: ConditionAnswer<Bool>
 
   private var triggers: [PressureTrigger] = []
@@ -21,8 +21,8 @@ final class PressureTracker: FactTracker {
 
   static func observation(_ reading: Reading<Bool>) -> Observation { .pressure(reading) }
 
-  init(in context: TrackerContext) throws(SystemdError) {
-    answer = .awaited
+  init(in context: TrackerContext, onChange: @escaping () -> Void) throws(SystemdError) {
+    (self.onChange, answer) = (onChange, .awaited)
     end = try context.loop.timer { [unowned self] in set(false) }
     var problems: [String] = []
     for resource in ["cpu", "memory", "io"] {

@@ -15,8 +15,6 @@ final class HeldApps {
   private var looked: Int32 = 1
   /// Counts configurations, so that an answer about an earlier configuration is dropped.
   private var configurations = 0
-  /// Puts a configuration in force; set once.
-  var replace: (ConfigurationInForce) -> Void = { _ in }
 
   init(_ core: DaemonCore, _ files: ConfigurationReads) { (self.core, self.files) = (core, files) }
 
@@ -44,7 +42,8 @@ final class HeldApps {
     files.read { [self] result in
       guard asked == configurations, !core.engine.isStopping else { return }
       if case .success(let newer) = result, let next = core.configuration.withHeldFiles(of: newer) {
-        replace(next)
+        core.delegate.replace(by: next)
+        core.delegate.statusChanged()
       } else {
         looked = Self.looks.counting(looked)
         arm()

@@ -13,7 +13,7 @@ struct CallerOrigin {
   ///
   /// Another user could give its process a root directory that never answers.
   let readsRoots: Bool
-  let launcher: any Launcher
+  let processes: Processes
 
   /// How many cgroups are searched for one caller.
   private static let bound = 512
@@ -59,7 +59,7 @@ struct CallerOrigin {
     let places =
       user == 0
       ? Cgroup.mounts.filter { access("\($0)/cgroup.procs", F_OK) == 0 }
-      : launcher.cgroups + Self.cgroups(ofManagerOf: user)
+      : processes.cgroups + Self.cgroups(ofManagerOf: user)
     return Cgroup.path(ofID: linux_pidfd_cgroup(pidfd), among: places, bound: user == 0 ? Self.most : Self.bound)
   }
 
@@ -83,7 +83,7 @@ struct CallerOrigin {
       return membership.isEmpty ? .fromAll : confinement(inCgroup: "/", label: label)
     }
     // The daemon's unit hides other users' processes (ProtectProc=), but not their ids in cgroups.
-    let candidates = launcher.cgroups + Self.cgroups(ofManagerOf: process.user)
+    let candidates = processes.cgroups + Self.cgroups(ofManagerOf: process.user)
     return switch Cgroup.holder(of: process.id, among: candidates, bound: Self.bound) {
     case .none: confinement(inCgroup: "/", label: label)
     case .cgroup(let path): confinement(inCgroup: path, label: label)
@@ -115,8 +115,8 @@ struct CallerOrigin {
   private func confinement(byNames names: [Substring], findsSnaps: Bool) -> CallerConfinement {
     for (parent, name) in zip([""] + names, names) {
       if UnitNames.isUnit(name) { return .init(UnitNames.app(ofSlice: parent)) }
-      if name.hasPrefix(CgroupTrees.start), let key = TaskKey(name.dropFirst(CgroupTrees.start.utf8.count)) {
-        return .init(launcher.app(of: key))
+      if name.hasPrefix(CgroupTrees.start), let key = ProcessKey(name.dropFirst(CgroupTrees.start.utf8.count)) {
+        return .init(processes.app(of: key))
       }
       if let app = Self.flatpak(ofScope: name) { return app.map { .sandbox(.init($0.description)) } ?? .fromAll }
       if findsSnaps, name.hasPrefix(Snap.start) { return Snap.confinement(byTag: name) }

@@ -9,19 +9,22 @@ import Varlink
 ///
 /// ``DaemonCore`` reads the clocks, lets the engine decide on an event, and arms the wake timer. ``Saving`` saves the
 /// decision. After the commit, even a failed one, effects are performed here and callers are answered. Each part has one
-/// subject and its private state; parts that act on every decision are ``DecisionFollower``s. All of it belongs to the
-/// scheduler's one thread.
+/// subject and its private state; parts that act on every decision are ``CommitContributor``s or ``DecisionObserver``s. All
+/// of it belongs to the scheduler's one thread.
 final class Daemon {
   let ports: Ports
   let core: DaemonCore
   let saving: Saving
   let audience: Audience
-  let commands: CommandParts
+  let notifyCommands: NotifyCommands
+  let questions: ConditionQuestions
+  let pings: Pings
   let guards: GuardKeepers
   let transfers: TransferRunner
   let runner: RefreshRunner
   let pushes: PushIntake
-  let sessions: SessionParts
+  let desktops: DesktopSessions
+  let notices: DesktopNotices
   let machine: MachineWatch
   let changes: LocalChanges
   let files: ConfigurationReads
@@ -42,19 +45,22 @@ final class Daemon {
     let environment = TaskEnvironment(ports.settings)
     saving = Saving(core, ports, path: ports.settings.storePath)
     audience = Audience(core, ports.journal)
-    commands = CommandParts(core, ports, environment)
+    notifyCommands = NotifyCommands(core, ports, environment)
+    questions = ConditionQuestions(core, ports, environment)
+    pings = Pings(core, ports, environment)
     guards = GuardKeepers(core, ports, environment)
-    sessions = SessionParts(core, audience, commands.notify, ports)
+    desktops = DesktopSessions(core, audience)
+    notices = DesktopNotices(core, desktops, notifyCommands, ports.journal)
     transfers = TransferRunner(
       KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
-      .init(audience: audience, saving: saving, notices: sessions.notices))
+      .init(audience: audience, saving: saving, notices: notices))
     runner = RefreshRunner(
       core, ports, environment,
-      .init(audience: audience, saving: saving, transfers: transfers, pings: commands.pings),
+      .init(audience: audience, transfers: transfers, pings: pings),
       loaded.validators)
     pushes = PushIntake(
-      PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, sessions.notices)
-    machine = MachineWatch(core, ports)
+      PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, notices)
+    machine = MachineWatch(core, ports, audience)
     changes = LocalChanges(core, ports, runner.lastRefreshes)
     files = ConfigurationReads(core, ports.files)
     held = HeldApps(core, files)
@@ -76,7 +82,7 @@ final class Daemon {
     for event in reported { core.handle(event) }
     try transfers.open()
     if let reactor = ports.reactor { try serve(on: passed.filter { $0.kind == .listening }, reactor) }
-    ports.journal.starts(by: ports.choice, problem: ports.launcher.problem)
+    ports.journal.starts(by: ports.choice, problem: ports.processes.problem)
     ports.journal.held(next.held)
     ports.journal.ready(apps: next.apps.count, start: core.engine.start)
     notify(.ready)
@@ -93,53 +99,28 @@ final class Daemon {
 
   /// Connects the parts of the daemon.
   private func join() throws {
-    ports.launcher.onOutput = { [unowned self] key, line in
-      if !commands.receive(line, of: key), !guards.receive(line, of: key),
-        !transfers.workers.receive(line, of: key)
-      {
-        runner.receive(line, of: key)
-      }
-    }
-    ports.launcher.onEnd = { [unowned self] key, end in taskEnded(key, end) }
     saving.parts = [transfers, pushes, runner.fetches]
-    saving.perform = { [unowned self] work in
-      for work in work { perform(work.effect, of: work.app) }
-      transfers.workers.sendOrders()
-    }
-    transfers.workers.onGivenUp = { [unowned self] in leaveIfDone() }
-    commands.onGivenUp { [unowned self] in leaveIfDone() }
-    guards.onGivenUp = { [unowned self] in leaveIfDone() }
-    saving.onErased = { [unowned self] apps in
-      for app in apps {
-        runner.lastRefreshes.forget(app)
-        core.tally.forget(app)
-      }
-    }
-    saving.onIdle = { [unowned self] in leaveIfDone() }
-    saving.onProblem = { [unowned self] in notify() }
-    pushes.onFirstUse = { [unowned self] in watchConditions() }
-    held.replace = { [unowned self] in
-      replace(by: $0)
-      notify()
-    }
     try saving.open()
     try files.open()
     try held.open()
-    changes.open()
-    try machine.open { [unowned self] in sessions.logins.follow($0) }
-    // The order matters: the first three parts add to the commit, and clients hear of a decision after its own answers are
-    // queued.
-    try core.open([
-      runner,  // reports the refreshes that have ended
-      transfers,  // reports the transfers that have ended
-      pushes,  // reports the pushes that were dropped
-      saving,  // saves the decision, and then has its effects performed
-      audience.watchers,  // sends events to the clients that watch
-      machine,  // holds the machine's sleep while anything runs
-      self,  // watches the conditions that a pause or a transfer needs
-      changes,  // reads the last writes of an ended refresh
-      pushes.bridge,  // tells the push bridge whether it may connect
-    ])
+    try machine.open()
+    // Clients hear of a decision after its own answers are queued, because the observers come after the commit.
+    try core.open(
+      for: self,
+      DaemonCore.Parts(
+        contributors: [
+          runner,  // reports the refreshes that have ended
+          transfers,  // reports the transfers that have ended
+          pushes,  // reports the pushes that were dropped
+        ],
+        saving: saving,
+        observers: [
+          audience.watchers,  // sends events to the clients that watch
+          machine,  // holds the machine's sleep while anything runs
+          self,  // watches the conditions that a pause or a transfer needs
+          changes,  // reads the last writes of an ended refresh
+          pushes.bridge,  // tells the push bridge whether it may connect
+        ]))
   }
 
   /// Handles changes by a user in one turn of the engine, and calls back when they are on the disk, or with the reason why
@@ -181,54 +162,57 @@ final class Daemon {
       leaveIfDone()
     case .transfer(let id, _): transfers.start(id, of: app)
     case .stopTransfer(let id, _, let reason): transfers.stop(id, of: app, for: reason)
-    case .reportStale(let id, _, let since):
+    case .reportStale(let run, let since):
       guard let app else { return }
-      commands.notify.reportStale(id, app, since: since)
-      sessions.notices.reportStale(app, since: since)
-    case .reportHeld(let id, _, let holds, let since):
-      if let app { commands.notify.reportHeld(id, app, by: holds, since: since) }
+      notifyCommands.reportStale(run, app, since: since)
+      notices.reportStale(app, since: since)
+    case .reportHeld(let run, let holds, let since):
+      if let app { notifyCommands.reportHeld(run, app, by: holds, since: since) }
     case .reportEnd(let report, _):
       if let app { self.report(report, of: app) }
-    case .ask(let id, _, let constraint): commands.questions.ask(id, constraint, of: app)
-    case .keep(let id, let name, let unit, let isKept): guards.keep(id, name, unit, isKept: isKept, of: app)
-    case .giveBack(let id, let name, let unit, _): guards.giveBack(id, name, unit, of: app)
+    case .ask(let run): questions.ask(run, of: app)
+    case .keep(let run, let unit, let isKept): guards.keep(run, unit, isKept: isKept, of: app)
+    case .giveBack(let run, let unit, _): guards.giveBack(run, unit, of: app)
     case .reportLeftUnit(let id, let unit): guards.reportLeft(unit, of: id)
     }
   }
 
   /// Reports the end of a refresh to the commands of the app's file and to its ping, and a failing app to its owner.
   private func report(_ report: EndReport, of app: AppConfiguration) {
-    commands.notify.reportEnd(report, app)
-    commands.pings.send(report.record.outcome.isFresh ? .succeeded : .failed, of: app)
+    notifyCommands.reportEnd(report, app)
+    pings.send(report.record.outcome.isFresh ? .succeeded : .failed, of: app)
     guard report.isFailing else { return }
     ports.journal.isFailing(app.id, report.failures, report.record.message)
-    sessions.notices.reportFailing(app, report.failures, report.record.message)
-  }
-
-  /// Handles the end of any process that the launcher started.
-  private func taskEnded(_ key: TaskKey, _ end: TaskEnd) {
-    if commands.end(key, end) || guards.end(key, end) || transfers.workers.end(key, end) {
-      leaveIfDone()
-    } else {
-      let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
-      let judged = runner.judged(end, of: key)
-      // The task's own process is irrelevant after an attached process has taken over the refresh.
-      if runner.refreshes[key.refresh]?.performer == nil {
-        core.handle(.taskEnded(key.refresh, task: key.task, judged))
-      }
-      if wasStuck { notify() }
-    }
+    notices.reportFailing(app, report.failures, report.record.message)
   }
 }
 
-extension Daemon: DecisionFollower {
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+extension Daemon: DaemonDelegate {
+  func perform(_ work: [PendingCommit.Work]) {
+    for work in work { perform(work.effect, of: work.app) }
+    transfers.workers.sendOrders()
+  }
+
+  func erased(_ apps: Set<AppID>) {
+    for app in apps {
+      runner.lastRefreshes.forget(app)
+      core.tally.forget(app)
+    }
+  }
+
+  func statusChanged() { notify() }
+
+  func needsChanged() { watchConditions() }
+}
+
+extension Daemon: DecisionObserver {
+  func observe(_ decision: Decision, on event: Event, at now: Instant) {
     let isOpenChanged = !decision.transfersChanged.isEmpty && transfers.updateHasOpen()
     if decision.deviceChanged || isOpenChanged { watchConditions() }
   }
 
   /// Watches the conditions that the configuration in force and the parts need.
-  func watchConditions() {
+  private func watchConditions() {
     machine.watch(conditionNeeds(of: core.configuration), for: core.configuration)
   }
 

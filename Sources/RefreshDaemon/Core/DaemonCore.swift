@@ -3,10 +3,40 @@ import RefreshEngine
 import Systemd
 import Varlink
 
+/// A part of the daemon that adds to the commit of a decision.
+protocol CommitContributor: AnyObject {
+  /// Adds to the commit; called once for each event, before the decision is saved.
+  func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event)
+}
+
+/// What the parts of the daemon add to the commit of a decision.
+struct CommitAdditions {
+  /// Whether the commit must survive a loss of power although no caller waits for it.
+  var isDurable = false
+  /// Called after the commit, even a failed commit.
+  var answers: [() -> Void] = []
+}
+
 /// A part of the daemon that acts on every decision of the engine.
-protocol DecisionFollower: AnyObject {
-  /// Called once for each event, before any effect of the decision is performed.
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant)
+protocol DecisionObserver: AnyObject {
+  /// Sees the decision; called once for each event, after the commit has it, and before any effect is performed.
+  func observe(_ decision: Decision, on event: Event, at now: Instant)
+}
+
+/// The whole of the daemon, for its parts.
+protocol DaemonDelegate: AnyObject {
+  /// Performs effects, after the commit of their decision where they wait for it.
+  func perform(_ work: [PendingCommit.Work])
+  /// Forgets apps that the disk has erased.
+  func erased(_ apps: Set<AppID>)
+  /// Puts a configuration in force in place of the present one.
+  func replace(by next: ConfigurationInForce)
+  /// Has the conditions watched that are needed now.
+  func needsChanged()
+  /// Has what the service manager shows brought up to date.
+  func statusChanged()
+  /// Ends a daemon that stops, once nothing is left to do.
+  func leaveIfDone()
 }
 
 /// The engine with the configuration in force, between the clock and the one wake timer.
@@ -25,7 +55,9 @@ final class DaemonCore {
   let startedAt: Moment
   /// Counts what happens, for the metrics.
   let tally = Tally()
-  private var followers: [any DecisionFollower] = []
+  /// The daemon, from ``open(for:_:)`` on.
+  weak var daemon: (any DaemonDelegate)?
+  private var parts: Parts?
   private var wake: (any WakeTimer)?
   private var armedFor: Window?
 
@@ -34,15 +66,29 @@ final class DaemonCore {
     self.startedAt = startedAt
   }
 
-  /// Begins to work: from now on the followers receive every decision, in this order.
-  func open(_ followers: [any DecisionFollower]) throws(SystemdError) {
-    self.followers = followers
+  /// The daemon that the parts report to.
+  var delegate: any DaemonDelegate {
+    guard let daemon else { preconditionFailure("a part of the daemon reports before the daemon is open") }
+    return daemon
+  }
+
+  /// The parts that receive every decision, in this order.
+  struct Parts {
+    let contributors: [any CommitContributor]
+    /// Saves the decision, and then has its effects performed.
+    let saving: Saving
+    let observers: [any DecisionObserver]
+  }
+
+  /// Begins to work for a daemon: from now on its parts receive every decision.
+  func open(for daemon: any DaemonDelegate, _ parts: Parts) throws(SystemdError) {
+    (self.daemon, self.parts) = (daemon, parts)
     wake = try scheduler.timer { [unowned self] in wakeUp() }
     // An idle daemon may not read the clocks for hours.
     try scheduler.onClockSet { [unowned self] in readClocks() }
   }
 
-  /// Lets the engine decide on an event, passes the decision to the followers, and arms the wake timer.
+  /// Lets the engine decide on an event, passes the decision to the parts, and arms the wake timer.
   func handle(_ event: Event) {
     decide(event, at: readClocks())
   }
@@ -76,8 +122,8 @@ final class DaemonCore {
   /// An instant on the wall clock, in microseconds since 1970.
   func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: engine.wallOffset) }
 
-  /// A new id, for a refresh or for another command that the launcher runs.
-  func makeID() -> RefreshID { ownEngine.makeID() }
+  /// Names a new run for an app.
+  func makeRun(of app: AppID, for owner: RunOwner) -> Run { ownEngine.makeRun(of: app, for: owner) }
 
   /// Whether the peer may ask about an app, which may have left the configuration.
   func may(_ peer: Peer, about app: AppID) -> Bool {
@@ -86,7 +132,12 @@ final class DaemonCore {
 
   private func decide(_ event: Event, at now: Instant) {
     let decision = ownEngine.handle(event, at: now)
-    for follower in followers { follower.engineDecided(decision, on: event, at: now) }
+    if let parts {
+      var additions = CommitAdditions()
+      for part in parts.contributors { part.contribute(to: &additions, from: decision, on: event) }
+      parts.saving.take(decision, with: additions, on: event, at: now)
+      for part in parts.observers { part.observe(decision, on: event, at: now) }
+    }
     arm()
   }
 

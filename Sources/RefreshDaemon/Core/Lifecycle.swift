@@ -36,7 +36,7 @@ extension Daemon {
     held.reconfigured()
     changes.reconfigured()
     runner.fetches.forgetAll(except: next)
-    commands.pings.reconfigured()
+    pings.reconfigured()
     saving.commitIfNeeded()
   }
 
@@ -67,13 +67,13 @@ extension Daemon {
   /// Puts a configuration in force in place of the present one.
   func replace(by next: ConfigurationInForce) {
     let before = Set(core.configuration.apps.map(\.id))
-    ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
+    ports.processes.forget(before.subtracting(next.apps.map(\.id)))
     putInForce(next.keepingMemory(of: core.configuration))
     loadLastRefreshes(of: next.apps.map(\.id).filter { !before.contains($0) && runner.lastRefreshes[$0] == nil })
     transfers.workers.sendOrders()
     audience.attached.reportAllServed()
-    sessions.logins.reconfigured()
-    sessions.desktops.reconfigured()
+    machine.logins.reconfigured()
+    desktops.reconfigured()
     if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }
     audience.runCalls.reconfigured()
     ports.journal.configured(apps: next.apps.count)
@@ -104,26 +104,31 @@ extension Daemon {
   func stop() {
     guard !core.engine.isStopping else {
       for refresh in core.engine.refreshes where !life.left.contains(refresh) { runner.kill(refresh) }
-      commands.killAll()
+      notifyCommands.killAll()
+      questions.killAll()
+      pings.killAll()
       return transfers.workers.endAll(isUrgent: true)
     }
     // The service manager did not answer which tasks may stay: the second request waits no more.
     guard !life.isStopAsked else { return stop(leaving: []) }
     life.isStopAsked = true
-    ports.launcher.findSurvivors { self.stop(leaving: $0) }
+    ports.processes.findSurvivors { self.stop(leaving: Set($0.map(RefreshID.init))) }
   }
 
   private func stop(leaving stays: Set<RefreshID>) {
     guard !core.engine.isStopping else { return }
     life.left = stays.intersection(core.engine.refreshes)
     core.handle(.stopped(leaving: life.left))
-    commands.endAll()
-    if !guards.isEmpty { ports.launcher.findOccasion { self.guards.stop($0) } }
+    // A notify command may be at work, and gets a grace.
+    notifyCommands.endAll()
+    questions.killAll()
+    pings.killAll()
+    if !guards.isEmpty { ports.processes.findOccasion { self.guards.stop($0) } }
     transfers.workers.endAll(isUrgent: false)
     let ending = max(0, core.engine.refreshingCount - life.left.count)
     ports.journal.stopping(refreshing: ending, left: life.left.count)
     notify(.stopping)
-    if ending > 0 || !transfers.workers.isEmpty || !guards.isEmpty || !commands.isEmpty {
+    if ending > 0 || !transfers.workers.isEmpty || !guards.isEmpty || hasCommands {
       let longestGrace = core.configuration.apps.map(\.policy.grace).max() ?? .zero
       let grace = max(longestGrace, TerminationSequence.shortGrace)
       notify(.extendTimeout(microseconds: Self.shutdownMargin + grace.inMicroseconds))
@@ -132,13 +137,16 @@ extension Daemon {
     saving.commitSoon()
   }
 
+  /// Whether a command is left, apart from those that no signal ends.
+  private var hasCommands: Bool { !notifyCommands.isEmpty || !questions.isEmpty || !pings.isEmpty }
+
   /// Ends the loop once only refreshes for the next daemon run, and everything is saved.
   ///
   /// Neither a silent disk nor processes that outlive SIGKILL prevent that.
   func leaveIfDone() {
     let left = life.left.union(core.engine.stuckRefreshes.keys)
     guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
-      saving.isIdle || saving.refusal != nil, commands.isEmpty, guards.isEmpty, transfers.workers.isEmpty,
+      saving.isIdle || saving.refusal != nil, !hasCommands, guards.isEmpty, transfers.workers.isEmpty,
       !life.isLeaving
     else { return }
     life.isLeaving = true

@@ -3,9 +3,13 @@ import RefreshEngine
 import Systemd
 
 /// Watches the machine's conditions, its sleep and its time zone for the engine.
-final class MachineWatch: DecisionFollower {
+final class MachineWatch: DecisionObserver, MachineObserver {
   private unowned let core: DaemonCore
   private let ports: Ports
+  private let audience: Audience
+  private lazy var conditions = ports.conditions(self)
+  /// Logs apps in and out with the sessions of their owners.
+  private(set) lazy var logins = SessionFollower(core, audience, conditions)
   /// The machine's time zone; nil while no app needs it.
   private var zone: (any ZoneSource)?
   /// Whether the sleep lock is held.
@@ -13,14 +17,12 @@ final class MachineWatch: DecisionFollower {
   /// Gives the sleep lock back in time, even if something still runs.
   private var sleepTimer: (any WakeTimer)?
 
-  init(_ core: DaemonCore, _ ports: Ports) { (self.core, self.ports) = (core, ports) }
+  init(_ core: DaemonCore, _ ports: Ports, _ audience: Audience) {
+    (self.core, self.ports, self.audience) = (core, ports, audience)
+  }
 
-  /// Begins to pass reports of the sources to the engine.
-  func open(onSessions: @escaping (Set<UInt32>) -> Void) throws(SystemdError) {
-    sleepTimer = try core.scheduler.timer { [unowned self] in ports.conditions.delaySleep(false) }
-    ports.conditions.onChange = { [unowned self] in core.handle(.observed($0)) }
-    ports.conditions.onSessions = onSessions
-    ports.conditions.onSleep = { [unowned self] in sleep($0) }
+  func open() throws(SystemdError) {
+    sleepTimer = try core.scheduler.timer { [unowned self] in conditions.delaySleep(false) }
   }
 
   /// Watches the conditions that a configuration and the parts need, and no others: an unwatched source wakes nobody.
@@ -29,10 +31,9 @@ final class MachineWatch: DecisionFollower {
   /// condition whose source cannot be watched stays unknown.
   func watch(_ needs: ConditionNeeds, for configuration: ConfigurationInForce) {
     do throws(SystemdError) {
-      try ports.conditions.start(needs: needs, facts: configuration.namedFacts)
+      try conditions.start(needs: needs, facts: configuration.namedFacts)
       if zone == nil, configuration.apps.contains(where: { $0.policy.quiet != nil || $0.policy.isAdaptive }) {
-        let zone = try ports.zone()
-        zone.onZone = { [unowned self] in core.handle(.zoneChanged($0)) }
+        let zone = try ports.zone { [unowned core] in core.handle(.zoneChanged($0)) }
         self.zone = zone
         core.handle(.zoneChanged(zone.zone))
       }
@@ -41,7 +42,7 @@ final class MachineWatch: DecisionFollower {
     }
   }
 
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+  func observe(_ decision: Decision, on event: Event, at now: Instant) {
     delaySleep()
     if case .clockStepped = event { zone?.look() }
   }
@@ -51,18 +52,22 @@ final class MachineWatch: DecisionFollower {
     let isDelayed = core.engine.isBusy
     guard isDelayed != delaysSleep else { return }
     delaysSleep = isDelayed
-    ports.conditions.delaySleep(isDelayed)
+    conditions.delaySleep(isDelayed)
   }
 
+  func observed(_ observation: Observation) { core.handle(.observed(observation)) }
+
+  func sessionsChanged(_ users: Set<UInt32>) { logins.follow(users) }
+
   /// Tells the engine that the machine sleeps soon, after the time that logind waits, or that it is awake.
-  private func sleep(_ isAsleep: Bool) {
+  func sleeps(_ isAsleep: Bool) {
     guard isAsleep else {
       sleepTimer?.disarm()
       // The lock was given back for this sleep; refreshes that still run need it for the next.
       delaysSleep = false
       return core.handle(.resumed)
     }
-    let end = core.readClocks() + .microseconds(ports.conditions.timeToSleep)
+    let end = core.readClocks() + .microseconds(conditions.timeToSleep)
     core.handle(.suspending(until: end))
     // A process that does not end in time sleeps too; it gets its outcome after the resume.
     sleepTimer?.arm(at: (end + .milliseconds(200)).microseconds, accuracy: 1000)

@@ -7,14 +7,14 @@ import Systemd
 /// The keepers of guards: `refresh-worker keep` as the app's owner, one process for each kept unit.
 ///
 /// A keeper lives for as long as its unit is kept. It returns the unit after SIGTERM, or when the daemon is gone for good.
-final class GuardKeepers {
+final class GuardKeepers: ProcessOwner {
   /// How long a keeper may take to return its unit; the manager may be away for a part of it.
   private static let grace = Duration.seconds(15)
   /// The most characters of a keeper's text.
   private static let longestText = 200
 
   private struct Running {
-    let app: AppID
+    let run: Run
     let unit: GuardedUnit
     let owner: UInt32
     let token: String
@@ -24,40 +24,38 @@ final class GuardKeepers {
   }
 
   private unowned let core: DaemonCore
-  private let launcher: any Launcher
+  private let processes: Processes
   private let journal: DaemonJournal
   private let environment: TaskEnvironment
-  private var running: [TaskKey: Running] = [:]
+  private var running: [ProcessKey: Running] = [:]
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
-    (launcher, journal) = (ports.launcher, ports.journal)
+    (processes, journal) = (ports.processes, ports.journal)
   }
 
   /// Whether no keeper is left, except keepers that outlived SIGKILL.
   var isEmpty: Bool { running.values.allSatisfy(\.ending.isGivenUp) }
-  /// Called when a keeper is given up, because SIGKILL does not end it; set once.
-  var onGivenUp: () -> Void = {}
 
   /// Starts a keeper; `isKept` tells whether an earlier keeper left the unit stopped or frozen.
-  func keep(_ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, isKept: Bool, of app: AppConfiguration?) {
-    start(id, name, unit, isKept: isKept, givesBack: false, of: app)
+  func keep(_ run: Run, _ unit: GuardedUnit, isKept: Bool, of app: AppConfiguration?) {
+    start(run, unit, isKept: isKept, givesBack: false, of: app)
   }
 
   /// Has a keeper return its unit and end; starts a keeper for that if none runs.
-  func giveBack(_ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, of app: AppConfiguration?) {
-    let key = TaskKey(refresh: id, task: 0)
-    if running[key] == nil { return start(id, name, unit, isKept: true, givesBack: true, of: app) }
+  func giveBack(_ run: Run, _ unit: GuardedUnit, of app: AppConfiguration?) {
+    let key = ProcessKey(run)
+    if running[key] == nil { return start(run, unit, isKept: true, givesBack: true, of: app) }
     end(key)
   }
 
   private func start(
-    _ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, isKept: Bool, givesBack: Bool, of app: AppConfiguration?
+    _ run: Run, _ unit: GuardedUnit, isKept: Bool, givesBack: Bool, of app: AppConfiguration?
   ) {
     guard let app, !core.engine.isStopping else {
-      return core.handle(.keeperEnded(name, id, .failed("its keeper cannot be started any more")))
+      return core.handle(.keeperEnded(run, .failed("its keeper cannot be started any more")))
     }
-    let key = TaskKey(refresh: id, task: 0)
+    let key = ProcessKey(run)
     let token = Token.make()
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.keep.rawValue], directory: "/")
@@ -67,33 +65,34 @@ final class GuardKeepers {
         unit: unit.name, manager: unit.user == nil ? .system : .user, means: Wire.GuardMeans(unit.means),
         isKept: isKept, givesBack: givesBack
       ).jsonBytes()
-      running[key] = Running(app: app.id, unit: unit, owner: app.owner.uid, token: token, timer: timer)
-      launcher.start(
+      running[key] = Running(run: run, unit: unit, owner: app.owner.uid, token: token, timer: timer)
+      processes.start(
         TaskLaunch(
           key: key, app: app.id, command: command, owner: app.owner,
-          environment: environment.variables(ofWorker: command, app: app, id: id, token: token),
+          environment: environment.variables(ofWorker: command, app: app, run: run, token: token),
           description: "\(app.name): guard of \(unit.name)", timeLimit: .longest, grace: Self.grace,
-          confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil))
+          confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil),
+        for: self)
       // A process that only returns a unit is bounded from its start.
       if givesBack { core.scheduler.arm(timer, after: Self.grace, accuracy: 1000) }
     } catch {
-      core.handle(.keeperEnded(app.id, id, .failed("\(error)")))
+      core.handle(.keeperEnded(run, .failed("\(error)")))
     }
   }
 
   /// Asks a keeper to end, so that it returns its unit.
-  private func end(_ key: TaskKey) {
+  private func end(_ key: ProcessKey) {
     if running[key]?.ending.isBegun == false { takeStep(key) }
   }
 
   /// Takes the next step in the end of a keeper.
-  private func takeStep(_ key: TaskKey) {
+  private func takeStep(_ key: ProcessKey) {
     guard var keeper = running[key] else { return }
     let step = keeper.ending.beginOrAdvance(at: core.now)
     running[key] = keeper
-    if let step { launcher.send(step, to: key) }
+    if let step { processes.send(step, to: key) }
     if let wake = keeper.ending.wake { keeper.timer.arm(at: wake.microseconds, accuracy: 1000) }
-    if step == .giveUp { onGivenUp() }
+    if step == .giveUp { core.delegate.leaveIfDone() }
   }
 
   /// Ends all keepers, because the daemon stops.
@@ -103,13 +102,13 @@ final class GuardKeepers {
   func stop(_ occasion: StopOccasion) {
     for (key, keeper) in running {
       let stays = occasion == .shutdown || occasion == .restart && keeper.unit.means == .stop
-      if stays { launcher.kill(key) } else { end(key) }
+      if stays { processes.kill(key) } else { end(key) }
     }
   }
 
   /// Reports a unit that no keeper returns any more, unless a keeper has returned it while no daemon ran.
   func reportLeft(_ unit: GuardedUnit, of app: AppID) {
-    launcher.findLeft(unit) { [journal] isLeft in
+    processes.findLeft(unit) { [journal] isLeft in
       if isLeft != false { journal.leftUnit(unit, of: app, isCertain: isLeft == true) }
     }
   }
@@ -118,12 +117,12 @@ final class GuardKeepers {
 
   /// Notes the report of a keeper by its token; false if the user has no such keeper.
   func noteReport(_ token: String, isKept: Bool, _ text: String, from user: UInt32) -> Bool {
-    guard let (key, keeper) = running.first(where: { $0.value.token == token && $0.value.owner == user }) else {
+    guard let keeper = running.values.first(where: { $0.token == token && $0.owner == user }) else {
       return false
     }
     let text = OutputLines.message(of: String(text.prefix(Self.longestText)))
-    core.handle(.keeperReported(keeper.app, key.refresh, isKept: isKept, text: text))
-    journal.guarded(keeper.unit.name, of: keeper.app, text, held(keeper.app))
+    core.handle(.keeperReported(keeper.run, isKept: isKept, text: text))
+    journal.guarded(keeper.unit.name, of: keeper.run.app, text, held(keeper.run.app))
     return true
   }
 
@@ -131,26 +130,22 @@ final class GuardKeepers {
     core.engine.verdict(on: app, at: core.now).holds.map(\.name)
   }
 
-  /// Keeps a line that a keeper printed; false if the task is no keeper.
-  func receive(_ line: String, of key: TaskKey) -> Bool {
-    guard running[key] != nil else { return false }
+  func printed(_ line: String, by key: ProcessKey) {
     if !line.allSatisfy(\.isWhitespace) { running[key]?.lastLine = String(line.prefix(Self.longestText)) }
-    return true
   }
 
-  /// Handles the end of a keeper; false if the task is no keeper.
-  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
-    guard let ended = running.removeValue(forKey: key) else { return false }
+  func ended(_ key: ProcessKey, _ end: TaskEnd) {
+    guard let ended = running.removeValue(forKey: key) else { return }
     ended.timer.cancel()
-    launcher.release(key.refresh)
+    processes.release(key.run)
     let outcome = Self.outcome(end, ended)
-    if case .returned = outcome, core.engine.state(of: ended.app)?.keptUnit == nil {
+    if case .returned = outcome, core.engine.state(of: ended.run.app)?.keptUnit == nil {
       // It kept nothing, so there is nothing to report.
     } else if !core.engine.isStopping || outcome == .returned(trouble: nil) {
-      journal.guardEnded(ended.unit.name, of: ended.app, outcome)
+      journal.guardEnded(ended.unit.name, of: ended.run.app, outcome)
     }
-    core.handle(.keeperEnded(ended.app, key.refresh, outcome))
-    return true
+    core.handle(.keeperEnded(ended.run, outcome))
+    core.delegate.leaveIfDone()
   }
 
   private static func outcome(_ end: TaskEnd, _ keeper: Running) -> KeeperEnd {

@@ -108,9 +108,9 @@ struct DaemonJournal: Sendable {
     write("\(app): user \(user) lets refresh \(refresh) expire", .notice, nil, fields(app, refresh))
   }
 
-  func output(_ line: String, of refresh: RefreshID, _ app: AppID, task: String) {
+  func output(_ line: String, of run: RunID, _ app: AppID, task: String) {
     write(
-      "\(app): \(task): \(line)", .info, .taskOutput, fields(app, refresh) + [JournalEntry.Field("REFRESH_TASK", task)])
+      "\(app): \(task): \(line)", .info, .taskOutput, fields(app, run) + [JournalEntry.Field("REFRESH_TASK", task)])
   }
 
   func dataIsStale(of app: AppID, age: Duration, limit: Duration?) {
@@ -241,8 +241,10 @@ struct DaemonJournal: Sendable {
     write("\(app): cannot start refresh \(refresh): its configuration is gone", .error, nil, fields(app, refresh))
   }
 
-  private func fields(_ app: AppID, _ refresh: RefreshID) -> [JournalEntry.Field] {
-    [JournalEntry.Field("REFRESH_APP", app.description), JournalEntry.Field("REFRESH_ID", refresh.description)]
+  private func fields(_ app: AppID, _ refresh: RefreshID) -> [JournalEntry.Field] { fields(app, refresh.run) }
+
+  private func fields(_ app: AppID, _ run: RunID) -> [JournalEntry.Field] {
+    [JournalEntry.Field("REFRESH_APP", app.description), JournalEntry.Field("REFRESH_ID", run.description)]
   }
 
   func write(

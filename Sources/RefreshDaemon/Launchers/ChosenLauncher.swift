@@ -20,7 +20,7 @@ struct ChosenLauncher {
   /// Makes the launcher for a setting; with `auto`, asks the service manager for at most ``Bus/patience``.
   ///
   /// Throws when a resource that every launcher needs is missing, such as a descriptor.
-  init(_ asked: LauncherChoice, on loop: EventLoop, settings: DaemonSettings) throws {
+  init(_ asked: LauncherChoice, on loop: EventLoop, settings: DaemonSettings, for owner: any ProcessOwner) throws {
     let manager = Result { () throws(Unusable) in
       guard asked != .spawn else { throw Unusable(reason: "refreshd.toml says so") }
       return try Manager(of: settings)
@@ -48,14 +48,14 @@ struct ChosenLauncher {
     choice = Choice(asked: asked, name: setup == nil ? "spawn" : "systemd", reason: reason)
     guard let setup else {
       let left = LeftUnits(setup: Manager.expected(of: settings).setup(for: settings))
-      launcher = try SpawnLauncher(on: loop, socket: settings.socket, left: left)
+      launcher = try SpawnLauncher(on: loop, socket: settings.socket, left: left, for: owner)
       return
     }
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")
       .make(mode: 0o755)
     try Directory(path: setup.files, purpose: "directory of the tasks' environments", option: "--socket PATH")
       .make(mode: 0o700)
-    launcher = try SystemdLauncher(on: loop, with: setup, absence: absence)
+    launcher = try SystemdLauncher(on: loop, with: setup, absence: absence, for: owner)
   }
 
   /// The reason why the service manager cannot start tasks for this daemon.

@@ -7,45 +7,36 @@ import Systemd
 /// There are two launchers: ``SpawnLauncher`` starts child processes, ``SystemdLauncher`` transient units of a service
 /// manager. A launcher belongs to the event loop's thread.
 ///
-/// Each ``start(_:)`` leads to exactly one ``onEnd``, and after it no process of the task is left. No method calls back
-/// before it returns, so that the caller's state is consistent.
+/// It reports to one owner, given at its start. Each ``start(_:before:)`` leads to exactly one report of an end, and after
+/// it no process of the task is left. No method calls back before it returns, so that the caller's state is consistent.
 protocol Launcher: AnyObject {
-  /// Called with each line that a task prints on standard output or standard error.
-  ///
-  /// The line has no line break. A line of more than ``OutputLines/lineBound`` bytes comes in pieces.
-  var onOutput: (TaskKey, String) -> Void { get set }
-
-  /// Called when a task has ended, also if it could not be started.
-  var onEnd: (TaskKey, TaskEnd) -> Void { get set }
-
   /// The reason why tasks cannot be started at present; nil if none is known.
   var problem: String? { get }
 
   /// The app of a task that runs as a child of the daemon; nil if it runs no such task.
-  func app(of key: TaskKey) -> AppID?
+  func app(of key: ProcessKey) -> AppID?
 
   /// The directories of the running tasks' cgroups, as far as each has its own.
   var cgroups: [String] { get }
 
-  /// The silent paths of `new_data = "changed:PATH"`, each in a few words.
-  var overduePaths: [String] { get }
-
   /// Starts a task; a key may be used again only after its end.
-  func start(_ launch: TaskLaunch)
+  ///
+  /// `before` is the fingerprint of the watched path, for a daemon that adopts the task.
+  func start(_ launch: TaskLaunch, before: Fingerprint?)
 
   /// Warns the main process of a task that the deadline is near, by SIGURG.
   ///
   /// A program that does not handle SIGURG ignores it (signal(7)).
-  func warn(_ key: TaskKey)
+  func warn(_ key: ProcessKey)
 
   /// Sends SIGTERM to all processes of a task.
-  func terminate(_ key: TaskKey)
+  func terminate(_ key: ProcessKey)
 
   /// Sends SIGKILL to all processes of a task.
-  func kill(_ key: TaskKey)
+  func kill(_ key: ProcessKey)
 
   /// The remaining processes of a task, as far as they are known.
-  func processes(of key: TaskKey) -> [Int32]
+  func processes(of key: ProcessKey) -> [Int32]
 
   /// Drops the state of apps that are no longer configured.
   func forget(_ apps: Set<AppID>)
@@ -54,30 +45,30 @@ protocol Launcher: AnyObject {
   ///
   /// A launcher whose tasks end with the daemon adopts only tasks that no signal ends. Waits a few seconds at most.
   ///
-  /// The daemon calls this at its start, before ``clean(leftFrom:)``. Each adopted task leads to one ``onEnd``, as if
-  /// this launcher had started it, also if it has ended meanwhile.
+  /// The daemon calls this at its start, before ``clean(leftFrom:)``. Each adopted task leads to one report of its end, as
+  /// if this launcher had started it, also if it has ended meanwhile.
   ///
   /// `stored` are the descriptors that the service manager kept for this start; the launcher owns them now.
-  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask]
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [ProcessKey: FoundTask]
 
-  /// Ends the tasks of these refreshes that a previous daemon left and this one did not adopt.
+  /// Ends the tasks of these runs that a previous daemon left and this one did not adopt.
   ///
   /// The daemon calls this at its start, before it starts anything, so that no task runs twice. Waits a few seconds at
   /// most.
-  func clean(leftFrom refreshes: Set<RefreshID>)
+  func clean(leftFrom runs: Set<RunID>)
 
   /// Saves the completion of a running task, in case another daemon reports its end.
-  func keep(_ completion: TaskCompletion, of key: TaskKey)
+  func keep(_ completion: TaskCompletion, of key: ProcessKey)
 
-  /// Deletes the saved state of a refresh, or of another command with such an id.
+  /// Deletes the saved state of a run.
   ///
   /// The daemon calls this when the end of the last task is saved.
-  func release(_ refresh: RefreshID)
+  func release(_ run: RunID)
 
-  /// Finds the refreshes that survive the daemon's stop, because the next daemon can adopt all of their tasks.
+  /// Finds the runs that survive the daemon's stop, because the next daemon can adopt all of their tasks.
   ///
   /// Answers at once or a moment later. There are none while the machine shuts down, so that their tasks end in order.
-  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void)
+  func findSurvivors(answer: @escaping (Set<RunID>) -> Void)
 
   /// Finds out why the daemon is asked to stop; answers at once or within seconds.
   func findOccasion(answer: @escaping (StopOccasion) -> Void)
@@ -88,19 +79,24 @@ protocol Launcher: AnyObject {
   func findLeft(_ unit: GuardedUnit, answer: @escaping (Bool?) -> Void)
 }
 
-/// The name of a task of a refresh, or of another command that runs for an app.
-struct TaskKey: Hashable, Sendable, CustomStringConvertible {
-  let refresh: RefreshID
-  /// The index of the task in the app's file, from 0.
+/// The name of a process: a task of a refresh, or the command of another run.
+struct ProcessKey: Hashable, Sendable, CustomStringConvertible {
+  let run: RunID
+  /// The index of the task in the app's file, from 0; 0 for another command.
   let task: Int
 
   /// The form in the name of its cgroup: `12-345-0`.
-  var description: String { "\(refresh)-\(task)" }
+  var description: String { "\(run)-\(task)" }
+}
+
+extension ProcessKey {
+  /// Names the one process of a run.
+  init(_ run: Run) { self.init(run: run.id, task: 0) }
 }
 
 /// The parameters for the start of a task.
 struct TaskLaunch: Sendable {
-  let key: TaskKey
+  let key: ProcessKey
   /// The app of the task.
   let app: AppID
   /// The program with its arguments, directory and group; the environment of the command is ignored.
@@ -136,7 +132,7 @@ struct TaskLaunch: Sendable {
 
 /// A task that a previous daemon may have left, with the parameters that this daemon knows.
 struct LeftTask: Sendable {
-  let key: TaskKey
+  let key: ProcessKey
   /// The app of the task.
   let app: AppID
   /// The command of the current configuration.
@@ -153,25 +149,16 @@ struct FoundTask: Hashable, Sendable {
   let token: String?
   /// The completion that the task reported to the previous daemon.
   let completion: TaskCompletion?
+  /// The fingerprint of the watched path before the start.
+  var before: Fingerprint?
 }
 
 extension Launcher {
-  func app(of key: TaskKey) -> AppID? { nil }
+  func app(of key: ProcessKey) -> AppID? { nil }
 
   var cgroups: [String] { [] }
 
-  var overduePaths: [String] { [] }
-
-  func processes(of key: TaskKey) -> [Int32] { [] }
+  func processes(of key: ProcessKey) -> [Int32] { [] }
 
   func findLeft(_ unit: GuardedUnit, answer: @escaping (Bool?) -> Void) { answer(nil) }
-
-  /// Sends all processes of a task the signal of a step in their end.
-  func send(_ step: TerminationSequence.Step, to key: TaskKey) {
-    switch step {
-    case .terminate: terminate(key)
-    case .kill: kill(key)
-    case .giveUp: break
-    }
-  }
 }

@@ -17,7 +17,7 @@ extension Daemon {
     core.handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
       for event in hints.events(of: key.refresh, runner.refreshes[key.refresh]) { core.handle(event) }
-      ports.launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
+      ports.processes.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
     if let performer = runner.refreshes[key.refresh]?.performer {
       if call.parameters.leave == true { audience.attached.setLeaving(performer) }

@@ -8,13 +8,13 @@ extension Daemon {
   func followDesktop(_ call: Call<SessionInterface.Follow.Parameters>) {
     guard mayShow(call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
-    sessions.desktops.follow(call)
+    if desktops.follow(call) { notices.sessionCame(of: call.peer.uid) }
   }
 
   /// Takes a session's report about its user's apps.
   func reportDesktop(_ call: Call<SessionInterface.Report.Parameters>) {
     guard mayShow(call) else { return }
-    sessions.desktops.report(call)
+    desktops.report(call)
   }
 
   /// Whether the caller may speak for a session of its user; answers the call if not.

@@ -39,7 +39,7 @@ extension Daemon {
       stuck: stuck.isEmpty ? nil : stuck, push: seesAll ? pushes.bridge.state : nil,
       isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
       desktops: desktopStates(for: peer, seesAll: seesAll),
-      launcherProblem: ports.launcher.problem, unconfined: unconfined,
+      launcherProblem: ports.processes.problem, unconfined: unconfined,
       guards: scope.guards.isEmpty ? nil : scope.guards, unwatched: scope.unwatched.isEmpty ? nil : scope.unwatched,
       pings: scope.pings.isEmpty ? nil : scope.pings, troubled: scope.troubled.isEmpty ? nil : scope.troubled)
   }
@@ -58,7 +58,7 @@ extension Daemon {
   }
 
   private func desktopStates(for peer: Peer, seesAll: Bool) -> [Wire.DesktopSession]? {
-    let states = sessions.desktops.states(of: seesAll ? nil : peer.uid)
+    let states = desktops.states(of: seesAll ? nil : peer.uid)
     return states.isEmpty ? nil : states
   }
 
@@ -74,7 +74,7 @@ extension Daemon {
 
   /// The last ping of an app, if it failed.
   func pingProblem(of app: AppID) -> Wire.PingProblem? {
-    commands.pings.problem(of: app).map {
+    pings.problem(of: app).map {
       Wire.PingProblem(app: app.description, problem: $0.text, atMicroseconds: core.wall($0.at))
     }
   }
@@ -98,7 +98,7 @@ extension Daemon {
   }
 
   private var launcherReason: String {
-    let problem = ports.launcher.problem.map { [$0] } ?? []
-    return ([ports.choice.reason] + problem + ports.launcher.overduePaths).joined(separator: "; ")
+    let problem = ports.processes.problem.map { [$0] } ?? []
+    return ([ports.choice.reason] + problem + ports.processes.overduePaths).joined(separator: "; ")
   }
 }

@@ -45,7 +45,7 @@ extension Daemon {
         pushesUsed: core.engine.pushesUsed(by: app.id, at: now),
         pushesDropped: Array(dropped.prefix(Self.droppedLimit)),
         minutesEast: core.engine.zone.minutesEast(at: core.wall(now)), pastProblem: problem?.description,
-        launcherProblem: ports.launcher.problem, watched: changes.states(of: app),
+        launcherProblem: ports.processes.problem, watched: changes.states(of: app),
         pingProblem: pingProblem(of: app.id), viewer: viewer
       ).wire
     }

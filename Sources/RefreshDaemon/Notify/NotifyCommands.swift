@@ -8,9 +8,9 @@ import Systemd
 /// a transfer session.
 ///
 /// Each is bounded in time, and reports a failure only to the journal. After a start many apps may have reports at once, so
-/// few commands of each user run at once, and the others queue (``CommandTurns``). An app has one at a time. Of each kind
+/// few commands of each user run at once, and the others queue (``CommandQueue``). An app has one at a time. Of each kind
 /// only its newest command stays in the queue.
-final class NotifyCommands {
+final class NotifyCommands: CommandOwner {
   enum Kind {
     case staleData
     case heldRefresh
@@ -47,44 +47,33 @@ final class NotifyCommands {
   private unowned let core: DaemonCore
   private let journal: DaemonJournal
   private let environment: TaskEnvironment
-  private let turns: CommandTurns<Kind>
+  private let processes: Processes
+  private lazy var queue = CommandQueue<Kind>(
+    core, processes, CommandBounds(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting),
+    for: self)
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
-    journal = ports.journal
-    turns = CommandTurns(
-      core, ports,
-      .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting))
-    turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
-    turns.onRefused = { [unowned self] in journal.notifyFailed($0.purpose, $0.launch.app, $1) }
-    turns.onEnd = { [unowned self] _, ended, end in
-      if let reason = end.trouble(of: "it") { journal.notifyFailed(ended.purpose, ended.app, reason) }
-    }
-    turns.onStuck = { [unowned self] in
-      journal.notifyFailed($0.purpose, $0.app, "its process did not end after SIGKILL, and waits in the kernel")
-      onGivenUp()
-    }
+    (journal, processes) = (ports.journal, ports.processes)
   }
 
   /// Whether no command is left, except commands that outlived SIGKILL.
-  var isEmpty: Bool { turns.isEmpty }
-  /// Called when a command is given up, because SIGKILL does not end it; set once.
-  var onGivenUp: () -> Void = {}
+  var isEmpty: Bool { queue.isEmpty }
 
   /// Reports to the journal that an app's data is stale, and runs its `on_stale` command.
-  func reportStale(_ id: RefreshID, _ app: AppConfiguration, since: Instant) {
+  func reportStale(_ run: Run, _ app: AppConfiguration, since: Instant) {
     let age = since.duration(to: core.now)
     journal.dataIsStale(of: app.id, age: age, limit: app.policy.staleAfter)
-    run(.staleData, app.onStale, id, of: app, [("REFRESH_DATA_AGE", "\(age.components.seconds)")])
+    start(.staleData, app.onStale, run, of: app, [("REFRESH_DATA_AGE", "\(age.components.seconds)")])
   }
 
   /// Reports to the journal that a due refresh of an app is held too long, and runs its `on_held` command.
-  func reportHeld(_ id: RefreshID, _ app: AppConfiguration, by holds: [Hold.Name], since: Instant) {
+  func reportHeld(_ run: Run, _ app: AppConfiguration, by holds: [Hold.Name], since: Instant) {
     let wait = since.duration(to: core.now)
     let names = holds.map(\.rawValue)
     journal.refreshWaits(of: app.id, for: wait, holds: names)
-    run(
-      .heldRefresh, app.onHeld, id, of: app,
+    start(
+      .heldRefresh, app.onHeld, run, of: app,
       [("REFRESH_HELD_FOR", "\(wait.components.seconds)"), ("REFRESH_HOLDS", names.joined(separator: " "))])
   }
 
@@ -96,10 +85,12 @@ final class NotifyCommands {
       ("REFRESH_OUTCOME", record.outcome.kind.rawValue), ("REFRESH_FAILURES", "\(report.failures)"),
       ("REFRESH_MESSAGE", Self.variable(record.message)),
     ]
-    if report.isFailing { run(.failure, rules.onFailure, core.makeID(), of: app, facts) }
-    if record.outcome == .newData { run(.newData, rules.onNewData, core.makeID(), of: app, facts) }
-    if record.outcome.isFresh { run(.success, rules.onSuccess, core.makeID(), of: app, facts) }
+    if report.isFailing { start(.failure, rules.onFailure, makeRun(app), of: app, facts) }
+    if record.outcome == .newData { start(.newData, rules.onNewData, makeRun(app), of: app, facts) }
+    if record.outcome.isFresh { start(.success, rules.onSuccess, makeRun(app), of: app, facts) }
   }
+
+  private func makeRun(_ app: AppConfiguration) -> Run { core.makeRun(of: app.id, for: .notice) }
 
   /// A task's text as the value of a variable: one line of at most 1,000 characters.
   ///
@@ -111,20 +102,20 @@ final class NotifyCommands {
   }
 
   /// Runs a command of the app's file, if it has one, with its report as variables.
-  private func run(
-    _ kind: Kind, _ command: Command?, _ id: RefreshID, of app: AppConfiguration,
+  private func start(
+    _ kind: Kind, _ command: Command?, _ run: Run, of app: AppConfiguration,
     _ facts: [(name: String, value: String)]
   ) {
     guard let command, !core.engine.isStopping else { return }
-    run(
-      kind, command, id, of: app, environment.variables(ofNotifyCommand: command, app: app, id: id, facts),
+    start(
+      kind, command, run, of: app, environment.variables(ofNotifyCommand: command, app: app, run: run, facts),
       description: "\(app.name): \(kind.name)", sandbox: app.sandbox,
       confinement: nil, input: nil)
   }
 
   /// Shows a notice on the owner's desktop, through `refresh-worker notify`.
   func showOnDesktop(_ notice: Wire.DesktopNotice, of app: AppConfiguration) {
-    let id = core.makeID()
+    let run = makeRun(app)
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.notify.rawValue], directory: "/",
       environment: app.commands.first?.environment ?? [])
@@ -134,46 +125,59 @@ final class NotifyCommands {
     } catch {
       return journal.notifyFailed(.sessionEnded, app.id, "\(error)")
     }
-    run(
-      .sessionEnded, command, id, of: app, environment.variables(ofNotice: command, app: app, id: id),
+    start(
+      .sessionEnded, command, run, of: app, environment.variables(ofNotice: command, app: app, run: run),
       description: "\(app.name): desktop notification", sandbox: AppSandbox(),
       confinement: WorkerConfinement(writes: .folders([])), input: [UInt8](text.utf8))
   }
 
-  private func run(
-    _ kind: Kind, _ command: Command, _ id: RefreshID, of app: AppConfiguration, _ variables: [String],
+  private func start(
+    _ kind: Kind, _ command: Command, _ run: Run, of app: AppConfiguration, _ variables: [String],
     description: String, sandbox: AppSandbox, confinement: WorkerConfinement?, input: [UInt8]?
   ) {
     let launch = TaskLaunch(
-      key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner, environment: variables,
+      key: ProcessKey(run), app: app.id, command: command, owner: app.owner, environment: variables,
       description: description, timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
       sandbox: sandbox, confinement: confinement, input: input, changedPath: nil)
     // Each notice has its own text; of the other kinds the newest suffices.
     if kind != .sessionEnded {
-      turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == kind }
+      queue.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == kind }
     }
-    if turns.isStuck(app.id) {
+    if queue.isStuck(app.id) {
       return journal.notifyFailed(
         kind, app.id, "the process of an earlier command does not end, and waits in the kernel")
     }
-    if !turns.add(kind, launch, isAlone: kind != .sessionEnded) {
+    if !queue.add(kind, launch, isAlone: kind != .sessionEnded) {
       journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
     }
   }
 
-  /// Writes a line that a command printed to the journal; false if the task is no notify command.
-  func receive(_ line: String, of key: TaskKey) -> Bool {
-    guard let command = turns.receive(line, of: key) else { return false }
-    journal.output(line, of: key.refresh, command.app, task: command.purpose.name)
-    return true
-  }
-
   /// Asks all commands to end, because the daemon stops.
-  func endAll() { turns.endAll() }
+  func endAll() { queue.endAll() }
 
   /// Kills all commands, because the daemon must stop at once.
-  func killAll() { turns.killAll() }
+  func killAll() { queue.killAll() }
 
-  /// Handles the end of a command; false if the task is no notify command.
-  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
+  // MARK: - The queue's commands
+
+  func mayStart(_ command: QueuedCommand<Kind>) -> Bool { queue.isOfItsApp(command) }
+
+  func refused(_ command: QueuedCommand<Kind>, _ reason: String) {
+    journal.notifyFailed(command.purpose, command.launch.app, reason)
+  }
+
+  func printed(_ line: String, by command: RunningCommand<Kind>, _ run: RunID) {
+    journal.output(line, of: run, command.app, task: command.purpose.name)
+  }
+
+  func late(_ command: RunningCommand<Kind>) {}
+
+  func stuck(_ command: RunningCommand<Kind>) {
+    journal.notifyFailed(
+      command.purpose, command.app, "its process did not end after SIGKILL, and waits in the kernel")
+  }
+
+  func ended(_ command: RunningCommand<Kind>, _ end: TaskEnd) {
+    if let reason = end.trouble(of: "it") { journal.notifyFailed(command.purpose, command.app, reason) }
+  }
 }

@@ -7,7 +7,7 @@ import RefreshEngine
 /// healthchecks.io and others receive them, and raise an alarm after too long a silence. refresh-worker sends each as the
 /// app's owner, and no refresh waits for it. An app has one at a time. The queue keeps only the newest end of a refresh and
 /// the beginning after it.
-final class Pings {
+final class Pings: CommandOwner {
   /// The moment of a refresh that a ping reports.
   enum PingMoment {
     case begun
@@ -42,35 +42,23 @@ final class Pings {
   private unowned let core: DaemonCore
   private let journal: DaemonJournal
   private let environment: TaskEnvironment
-  private let turns: CommandTurns<PingMoment>
+  private let processes: Processes
+  private lazy var queue = CommandQueue<PingMoment>(
+    core, processes,
+    CommandBounds(
+      deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting,
+      longestLine: Self.longestText),
+    for: self)
   /// The failed pings, of apps whose last ping failed.
   private var problems: [AppID: PingFailure] = [:]
 
-  /// Called when a ping is given up, because SIGKILL does not end it; set once.
-  var onGivenUp: () -> Void = {}
-
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
-    journal = ports.journal
-    turns = CommandTurns(
-      core, ports,
-      .init(
-        deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting))
-    turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
-    turns.onRefused = { [unowned self] in note($1, of: $0.launch.app) }
-    turns.onEnd = { [unowned self] _, ended, end in
-      guard let trouble = end.trouble(of: "it") else { return note(nil, of: ended.app) }
-      let isLate = ended.isLate ? "no answer within \(Self.deadline.components.seconds) s" : nil
-      note(isLate ?? (ended.lastLine.isEmpty ? trouble : ended.lastLine), of: ended.app)
-    }
-    turns.onStuck = { [unowned self] in
-      note("its process did not end after SIGKILL, and waits in the kernel", of: $0.app)
-      onGivenUp()
-    }
+    (journal, processes) = (ports.journal, ports.processes)
   }
 
   /// Whether no ping is left, except pings that outlived SIGKILL.
-  var isEmpty: Bool { turns.isEmpty }
+  var isEmpty: Bool { queue.isEmpty }
 
   /// Why the last ping of an app failed; nil if it did not.
   func problem(of app: AppID) -> PingFailure? { problems[app] }
@@ -84,18 +72,18 @@ final class Pings {
     } catch {
       return note("\(error)", of: app.id)
     }
-    turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && (moment != .begun || $0.purpose == .begun) }
+    queue.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && (moment != .begun || $0.purpose == .begun) }
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.ping.rawValue], directory: "/",
       environment: app.ends.pingEnvironment)
-    let id = core.makeID()
+    let run = core.makeRun(of: app.id, for: .ping)
     let launch = TaskLaunch(
-      key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner,
-      environment: environment.variables(ofNotifyCommand: command, app: app, id: id, []),
+      key: ProcessKey(run), app: app.id, command: command, owner: app.owner,
+      environment: environment.variables(ofNotifyCommand: command, app: app, run: run, []),
       description: "\(app.name): ping", timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
       confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil)
-    if turns.isStuck(app.id) { return note("the process of an earlier ping does not end", of: app.id) }
-    if !turns.add(moment, launch) { note("\(Self.mostWaiting) pings of this user wait already", of: app.id) }
+    if queue.isStuck(app.id) { return note("the process of an earlier ping does not end", of: app.id) }
+    if !queue.add(moment, launch) { note("\(Self.mostWaiting) pings of this user wait already", of: app.id) }
   }
 
   /// Forgets the problems of apps without a ping.
@@ -103,16 +91,28 @@ final class Pings {
     problems = problems.filter { core.configuration[$0.key]?.ends.ping != nil }
   }
 
-  /// Keeps a line that a ping printed; false if the task is no ping.
-  func receive(_ line: String, of key: TaskKey) -> Bool {
-    turns.receive(String(line.prefix(Self.longestText)), of: key) != nil
+  /// Kills all pings, because the daemon stops.
+  func killAll() { queue.killAll() }
+
+  // MARK: - The queue's commands
+
+  func mayStart(_ ping: QueuedCommand<PingMoment>) -> Bool { queue.isOfItsApp(ping) }
+
+  func refused(_ ping: QueuedCommand<PingMoment>, _ reason: String) { note(reason, of: ping.launch.app) }
+
+  func printed(_ line: String, by ping: RunningCommand<PingMoment>, _ run: RunID) {}
+
+  func late(_ ping: RunningCommand<PingMoment>) {}
+
+  func stuck(_ ping: RunningCommand<PingMoment>) {
+    note("its process did not end after SIGKILL, and waits in the kernel", of: ping.app)
   }
 
-  /// Kills all pings, because the daemon stops.
-  func killAll() { turns.killAll() }
-
-  /// Handles the end of a ping; false if the task is no ping.
-  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
+  func ended(_ ping: RunningCommand<PingMoment>, _ end: TaskEnd) {
+    guard let trouble = end.trouble(of: "it") else { return note(nil, of: ping.app) }
+    let isLate = ping.isLate ? "no answer within \(Self.deadline.components.seconds) s" : nil
+    note(isLate ?? (ping.lastLine.isEmpty ? trouble : ping.lastLine), of: ping.app)
+  }
 
   /// Keeps the result of an app's last ping; the journal gets the first failure, and the first success after it.
   private func note(_ problem: String?, of app: AppID) {

@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 /// The connections of the push bridge.
-final class BridgeConnection: DecisionFollower {
+final class BridgeConnection: DecisionObserver {
   typealias WatchCall = Call<PushInterface.Watch.Parameters>
 
   /// A connection that watches or has reported.
@@ -35,7 +35,7 @@ final class BridgeConnection: DecisionFollower {
     keep(connection) { $0.sources = sources }
   }
 
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) { send() }
+  func observe(_ decision: Decision, on event: Event, at now: Instant) { send() }
 
   /// The bridge for the status; nil if it is not connected.
   var state: Wire.PushState? {

@@ -4,7 +4,7 @@ import RefreshEngine
 import RefreshStore
 
 /// Accepts pushes: saves them, hands them to the engine, and reports their fate.
-final class PushIntake: DecisionFollower, SavedPart {
+final class PushIntake: CommitContributor, SavedPart {
   let bridge: BridgeConnection
   private unowned let core: DaemonCore
   private let audience: Audience
@@ -15,8 +15,6 @@ final class PushIntake: DecisionFollower, SavedPart {
   /// Whether a push or the bridge has come since the start, or a push was stored; from then on the conditions of urgencies
   /// are watched.
   private(set) var isInUse: Bool
-  /// Called when the first push or the bridge comes; set once.
-  var onFirstUse: () -> Void = {}
 
   /// The changes for the next commit.
   private var changes = PushChanges()
@@ -35,7 +33,7 @@ final class PushIntake: DecisionFollower, SavedPart {
   func use() {
     guard !isInUse else { return }
     isInUse = true
-    onFirstUse()
+    core.delegate.needsChanged()
   }
 
   // MARK: - Intake
@@ -145,7 +143,7 @@ final class PushIntake: DecisionFollower, SavedPart {
 
   // MARK: - Decisions
 
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+  func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event) {
     guard !decision.pushes.isEmpty else { return }
     changes.changed.merge(decision.pushes) { _, later in later }
     let undelivered = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
@@ -153,10 +151,10 @@ final class PushIntake: DecisionFollower, SavedPart {
       let before = ledger.note(change, of: id)
       guard change == .gone, before?.wasDelivered == true, !undelivered.contains(id) else { continue }
       // Otherwise the app would get the push again after a loss of power.
-      saving.requireDurable()
+      commit.isDurable = true
       core.tally.note(Tally.PushEnd.delivered)
       // The refresh has prepared the data for the alert; after a crash its push comes again.
-      if let before { saving.afterCommit { self.show(before.alert, of: before.app) } }
+      if let before { commit.answers.append { self.show(before.alert, of: before.app) } }
     }
     for push in decision.pushesDropped {
       core.tally.note(Tally.PushEnd.dropped)

@@ -7,7 +7,7 @@ extension Started {
     guard let app else { return [] }
     return zip(app.commands, app.policy.tasks).enumerated().map { number, task in
       LeftTask(
-        key: TaskKey(refresh: id, task: number), app: app.id, command: task.0, owner: app.owner,
+        key: ProcessKey(refresh: id, task: number), app: app.id, command: task.0, owner: app.owner,
         changedPath: task.1.newData.path)
     }
   }

@@ -6,7 +6,7 @@ import Systemd
 import Varlink
 
 /// Runs refreshes: starts their tasks or has an attached process perform them, and reports their start and end.
-final class RefreshRunner: DecisionFollower {
+final class RefreshRunner: CommitContributor, ProcessOwner {
   private unowned let core: DaemonCore
   private let ports: Ports
   private let parts: Parts
@@ -17,12 +17,11 @@ final class RefreshRunner: DecisionFollower {
   /// The validators of fetches.
   let fetches: FetchValidators
   /// The use by units whose workers have not ended yet.
-  private var unitUses: [TaskKey: UnitUse] = [:]
+  private var unitUses: [ProcessKey: UnitUse] = [:]
 
   /// The other parts that a refresh needs.
   struct Parts {
     let audience: Audience
-    let saving: Saving
     let transfers: TransferRunner
     let pings: Pings
   }
@@ -38,7 +37,7 @@ final class RefreshRunner: DecisionFollower {
   /// The task with this token, if the peer may complete it.
   ///
   /// A task may pass its token to any process; the token of an attached process is for its user only.
-  func task(of token: String, completedBy peer: Peer) -> TaskKey? {
+  func task(of token: String, completedBy peer: Peer) -> ProcessKey? {
     guard let key = refreshes.task(of: token), !isOfAnother(peer, than: refreshes[key.refresh]) else { return nil }
     guard let running = refreshes[key.refresh], let performer = running.performer,
       let user = parts.audience.attached.user(of: performer)
@@ -54,7 +53,7 @@ final class RefreshRunner: DecisionFollower {
 
   /// The known processes of a running refresh.
   func processes(of refresh: RefreshID) -> [Int32] {
-    refreshes.keys(of: refresh).flatMap(ports.launcher.processes).sorted()
+    refreshes.keys(of: refresh).flatMap(ports.processes.processes).sorted()
   }
 
   /// Starts the tasks of a refresh that come after no other.
@@ -109,7 +108,7 @@ final class RefreshRunner: DecisionFollower {
       let (refresh, running) = refreshes.handOver(to: lease, activationOf: app, in: core)
     else { return }
     // The task's process has done its work; the refresh goes on without it.
-    ports.launcher.terminate(TaskKey(refresh: refresh, task: 0))
+    ports.processes.terminate(ProcessKey(refresh: refresh, task: 0))
     askToPerform(lease, refresh, running)
   }
 
@@ -138,14 +137,14 @@ final class RefreshRunner: DecisionFollower {
   }
 
   private func launch(_ task: Int, of refresh: RefreshID, _ running: RunningRefreshes.Running) {
-    let (app, key) = (running.app, TaskKey(refresh: refresh, task: task))
+    let (app, key) = (running.app, ProcessKey(refresh: refresh, task: task))
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
       of: command, app: app, refresh: refresh, trigger: running.trigger,
       session: core.engine.started(of: refresh)?.session,
       tries: core.engine.tries(deliveredBy: refresh), contentID: contentID(of: refresh, running),
       deadline: core.wall(running.deadline(of: refresh, in: core)), token: running.tokens[task])
-    ports.launcher.start(
+    ports.processes.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner, environment: variables,
         description: "\(app.name): \(policy.name) (refresh \(refresh))",
@@ -154,7 +153,8 @@ final class RefreshRunner: DecisionFollower {
         sandbox: app.sandbox,
         confinement: command.builtIn.map { parts.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
         input: fetches.order(of: command, policy, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
-        changedPath: policy.newData.path))
+        changedPath: policy.newData.path),
+      for: self)
   }
 
   /// The payload for a refresh: of its push, of the ended transfer session that it reports, or of a `Run` call.
@@ -170,7 +170,7 @@ final class RefreshRunner: DecisionFollower {
 
   /// Warns the app, by signal and by socket, that the deadline of its refresh is near.
   func warn(_ refresh: RefreshID, of app: AppID, deadline: Instant) {
-    for key in refreshes.keys(of: refresh) { ports.launcher.warn(key) }
+    for key in refreshes.keys(of: refresh) { ports.processes.warn(key) }
     let (id, wall) = (refresh.description, core.wall(deadline))
     sendPerformer(of: refresh, Wire.AttachEvent(kind: .expiring, refresh: id, deadlineMicroseconds: wall))
     parts.audience.notify(leasesOf: app, Wire.Notice(kind: .expiring, refresh: id, deadlineMicroseconds: wall))
@@ -178,7 +178,7 @@ final class RefreshRunner: DecisionFollower {
 
   func terminate(_ refresh: RefreshID, of app: AppID, for reason: StopReason) {
     ports.journal.asked(refresh, of: app, toEndFor: reason)
-    for key in refreshes.keys(of: refresh) { ports.launcher.terminate(key) }
+    for key in refreshes.keys(of: refresh) { ports.processes.terminate(key) }
     sendPerformer(
       of: refresh,
       Wire.AttachEvent(kind: .cancelled, refresh: refresh.description, reason: Wire.StopReason(reason)))
@@ -186,7 +186,7 @@ final class RefreshRunner: DecisionFollower {
 
   /// Kills all processes of a refresh, or gives up on the attached process that performs it.
   func kill(_ refresh: RefreshID) {
-    for key in refreshes.keys(of: refresh) { ports.launcher.kill(key) }
+    for key in refreshes.keys(of: refresh) { ports.processes.kill(key) }
     let attached = parts.audience.attached
     guard let running = refreshes[refresh], let performer = running.performer, attached.user(of: performer) != nil
     else { return }
@@ -213,12 +213,20 @@ final class RefreshRunner: DecisionFollower {
   // MARK: - Output and end
 
   /// Keeps what the unit of a task has used until the task's worker ends.
-  func note(use: UnitUse, of key: TaskKey) { unitUses[key] = use }
+  func note(use: UnitUse, of key: ProcessKey) { unitUses[key] = use }
+
+  func ended(_ key: ProcessKey, _ end: TaskEnd) {
+    let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
+    let judged = judged(end, of: key)
+    // The task's own process is irrelevant after an attached process has taken over the refresh.
+    if refreshes[key.refresh]?.performer == nil { core.handle(.taskEnded(key.refresh, task: key.task, judged)) }
+    if wasStuck { core.delegate.statusChanged() }
+  }
 
   /// The end of a task as the engine must judge it.
   ///
   /// If the service manager could not confine a built-in task, the end is worth a retry, and the retry runs unconfined.
-  func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
+  private func judged(_ end: TaskEnd, of key: ProcessKey) -> TaskEnd {
     let end = unitUses.removeValue(forKey: key)?.added(to: end) ?? end
     guard let folder = parts.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
       running.app.policy.tasks.indices.contains(key.task)
@@ -229,12 +237,12 @@ final class RefreshRunner: DecisionFollower {
   }
 
   /// Passes a line that a task printed to the journal and to the calls that watch.
-  func receive(_ line: String, of key: TaskKey) {
+  func printed(_ line: String, by key: ProcessKey) {
     guard let running = refreshes[key.refresh] else { return }
     let task = running.app.policy.tasks[key.task].name
     // The journal already has the output of a unit.
     if running.commands.indices.contains(key.task), running.commands[key.task].unit == nil {
-      ports.journal.output(line, of: key.refresh, running.app.id, task: task)
+      ports.journal.output(line, of: key.run, running.app.id, task: task)
     }
     let reply = ManagerInterface.Run.Reply(event: .init(kind: .output, task: task, text: line))
     for call in running.runCalls where call.wantsMore { call.reply(reply, continues: true) }
@@ -255,7 +263,7 @@ final class RefreshRunner: DecisionFollower {
   }
 
   /// Reports ended tasks and refreshes; answers the calls that wait for a refresh once the history has it.
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+  func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event) {
     for ended in decision.tasksEnded { report(ended) }
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
@@ -267,7 +275,7 @@ final class RefreshRunner: DecisionFollower {
       guard !runCalls.isEmpty else { continue }
       let refresh = Wire.Refresh(stored, of: record.app, for: .person)
       let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: refresh))
-      parts.saving.afterCommit { for call in runCalls { call.reply(reply) } }
+      commit.answers.append { for call in runCalls { call.reply(reply) } }
     }
   }
 
@@ -278,9 +286,9 @@ final class RefreshRunner: DecisionFollower {
   func adopt(
     _ left: [AppID: Started], stored: [PassedDescriptor], _ configuration: ConfigurationInForce
   ) -> [Event] {
-    let found = ports.launcher.adopt(left.flatMap { $1.tasks(in: configuration[$0]) }, stored: stored)
+    let found = ports.processes.adopt(left.flatMap { $1.tasks(in: configuration[$0]) }, stored: stored, for: self)
     let survivors = Dictionary(grouping: found) { $0.key.refresh }
-    ports.launcher.clean(leftFrom: Set(left.values.map(\.id)).subtracting(survivors.keys))
+    ports.processes.clean(leftFrom: Set(left.values.map(\.id.run)).subtracting(survivors.keys.map(\.run)))
     for (id, started) in left.sorted(by: { $0.key < $1.key }) {
       guard let app = configuration[id], let tasks = survivors[started.id] else { continue }
       let tokens = tasks.compactMap { key, found in found.token.map { (key.task, $0) } }

@@ -51,17 +51,17 @@ struct RunningRefreshes {
   }
 
   private var running: [RefreshID: Running] = [:]
-  private var tasks: [String: TaskKey] = [:]
+  private var tasks: [String: ProcessKey] = [:]
 
   subscript(refresh: RefreshID) -> Running? { running[refresh] }
 
   /// The task with this token; nil if there was none or it has ended.
-  func task(of token: String) -> TaskKey? { tasks[token] }
+  func task(of token: String) -> ProcessKey? { tasks[token] }
 
   /// The task whose worker calls with this token; nil for any other caller.
   ///
   /// The worker runs as the owner; another user may not use a token that it found.
-  func task(of token: String, calledBy peer: Peer) -> (key: TaskKey, running: Running)? {
+  func task(of token: String, calledBy peer: Peer) -> (key: ProcessKey, running: Running)? {
     guard let key = tasks[token], let running = running[key.refresh], running.performer == nil,
       running.app.owner.uid == peer.uid
     else { return nil }
@@ -69,8 +69,8 @@ struct RunningRefreshes {
   }
 
   /// The commands of a running refresh, by the launcher's names.
-  func keys(of refresh: RefreshID) -> [TaskKey] {
-    (running[refresh]?.commands ?? []).indices.map { TaskKey(refresh: refresh, task: $0) }
+  func keys(of refresh: RefreshID) -> [ProcessKey] {
+    (running[refresh]?.commands ?? []).indices.map { ProcessKey(refresh: refresh, task: $0) }
   }
 
   /// The refreshes that an attached process performs, in order of their ids.
@@ -86,7 +86,7 @@ struct RunningRefreshes {
     at now: Instant, found: [Int: String] = [:], runCalls: [RunCalls.RunCall]
   ) -> Running {
     let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Token.make() }
-    for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
+    for (index, token) in tokens.enumerated() { tasks[token] = ProcessKey(refresh: refresh, task: index) }
     let started = Running(
       app: app, trigger: trigger, startDeadline: deadline, performer: performer, askedAt: now, tokens: tokens,
       runCalls: runCalls)
@@ -107,7 +107,7 @@ struct RunningRefreshes {
     guard let refresh = found?.key else { return nil }
     for token in running[refresh]?.tokens ?? [] { tasks[token] = nil }
     let token = Token.make()
-    tasks[token] = TaskKey(refresh: refresh, task: 0)
+    tasks[token] = ProcessKey(refresh: refresh, task: 0)
     running[refresh]?.performer = performer
     running[refresh]?.askedAt = core.now
     running[refresh]?.tokens = [token]
@@ -136,6 +136,14 @@ extension Wire.AttachEvent {
       deadlineMicroseconds: core.wall(running.deadline(of: refresh, in: core)),
       contentID: contentID)
   }
+}
+
+extension ProcessKey {
+  /// Names a task of a refresh.
+  init(refresh: RefreshID, task: Int) { self.init(run: refresh.run, task: task) }
+
+  /// The refresh of a process that ``RefreshRunner`` has started.
+  var refresh: RefreshID { RefreshID(run) }
 }
 
 /// The secret that identifies the process of a task or a worker.

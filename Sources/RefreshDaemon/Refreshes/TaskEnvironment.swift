@@ -61,26 +61,26 @@ struct TaskEnvironment {
 
   /// The environment of an `on_stale` or `on_held` command, with its report.
   ///
-  /// The id belongs to no refresh; with the socket it marks the processes of the command.
+  /// The id of the run, with the socket, marks the processes of the command.
   func variables(
-    ofNotifyCommand command: Command, app: AppConfiguration, id: RefreshID, _ facts: [(name: String, value: String)]
+    ofNotifyCommand command: Command, app: AppConfiguration, run: Run, _ facts: [(name: String, value: String)]
   ) -> [String] {
     variables(
       of: command, app,
-      ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)"]
+      ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(run.id)", "REFRESH_SOCKET=\(socket)"]
         + facts.map { "\($0.name)=\($0.value)" })
   }
 
   /// The environment of a worker that moves files, for a Flatpak with the bounds of its files.
   func variables(
-    ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String, flatpak: String? = nil,
+    ofWorker command: Command, app: AppConfiguration, run: Run, token: String, flatpak: String? = nil,
     bounds: Wire.WorkerBounds? = nil
   ) -> [String] {
     let files = flatpak.map { self.files(of: $0, of: app.owner) }
     return variables(
       of: command, app,
       [
-        "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
+        "REFRESH_APP=\(app.id)", "REFRESH_ID=\(run.id)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
       ]
         + (files.map { ["REFRESH_FLATPAK_FOLDER=\($0.folder)", "REFRESH_FLATPAK_DOCUMENTS=\($0.documents)"] } ?? [])
         + (bounds.map { [$0.variable] } ?? []))
@@ -97,9 +97,9 @@ struct TaskEnvironment {
   }
 
   /// The environment of a command that shows a notice on the owner's desktop, through the owner's session bus.
-  func variables(ofNotice command: Command, app: AppConfiguration, id: RefreshID) -> [String] {
+  func variables(ofNotice command: Command, app: AppConfiguration, run: Run) -> [String] {
     let own = variables(
-      of: command, app, ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)"])
+      of: command, app, ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(run.id)", "REFRESH_SOCKET=\(socket)"])
     let runtime = "/run/user/\(app.owner.uid)"
     return Self.merged([["XDG_RUNTIME_DIR=\(runtime)", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(runtime)/bus"], own])
   }

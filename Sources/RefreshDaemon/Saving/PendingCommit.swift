@@ -100,10 +100,12 @@ extension Effect {
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
-      .terminate(_, let app, _), .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _),
-      .reportHeld(_, let app, _, _), .ask(_, let app, _), .transfer(_, let app), .stopTransfer(_, let app, _),
-      .reportEnd(_, let app), .keep(_, let app, _, _), .giveBack(_, let app, _, _), .reportLeftUnit(let app, _):
+      .terminate(_, let app, _), .kill(_, let app), .reportStuck(_, let app), .reportEnd(_, let app),
+      .transfer(_, let app), .stopTransfer(_, let app, _), .reportLeftUnit(let app, _):
       app
+    case .reportStale(let run, _), .reportHeld(let run, _, _), .ask(let run), .keep(let run, _, _),
+      .giveBack(let run, _, _):
+      run.app
     }
   }
 
@@ -115,7 +117,7 @@ extension Effect {
     case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep,
       .reportLeftUnit:
       true
-    case .giveBack(_, _, _, let isRunning): !isRunning
+    case .giveBack(_, _, let isRunning): !isRunning
     case .startTask, .warn, .terminate, .kill, .reportStuck: false
     }
   }

@@ -16,7 +16,7 @@ protocol SavedPart: AnyObject {
 ///
 /// A signal to a running task never waits for the disk. A commit that takes too long is a problem of the store, and later
 /// its waiting calls are refused. Until the disk answers nothing starts, and everything else goes on.
-final class Saving: DecisionFollower {
+final class Saving {
   /// The wait between a failed commit and the next, unless something else causes a commit.
   private static let retryAfter = Duration.seconds(10)
   /// How long a change of phase may wait for others to share its commit, at least and at most.
@@ -33,17 +33,9 @@ final class Saving: DecisionFollower {
   private let ports: Ports
   private let path: String
   /// Reads the store within a bound.
-  let reads: StoreReads
+  private(set) lazy var reads = StoreReads(core, ports.store, path: path, for: self)
   /// The parts with state to save; set once.
   var parts: [any SavedPart] = []
-  /// Performs the effects of a commit, and the work after each commit; set once.
-  var perform: ([PendingCommit.Work]) -> Void = { _ in }
-  /// Called with the apps that the disk has erased; set once.
-  var onErased: (Set<AppID>) -> Void = { _ in }
-  /// Called when nothing is left to commit; set once.
-  var onIdle: () -> Void = {}
-  /// Called when the store fails, and when it works again; set once.
-  var onProblem: () -> Void = {}
   /// Why the store cannot be written; the daemon goes on in memory until it can.
   private(set) var problem: StoreError?
 
@@ -68,8 +60,6 @@ final class Saving: DecisionFollower {
 
   init(_ core: DaemonCore, _ ports: Ports, path: String) {
     (self.core, self.ports, self.path) = (core, ports, path)
-    reads = StoreReads(core, ports.store, path: path)
-    reads.silence = { [unowned self] in problem?.code == .unanswered ? problem : nil }
   }
 
   func open() throws(SystemdError) {
@@ -84,12 +74,15 @@ final class Saving: DecisionFollower {
   /// Whether nothing is left and no commit is going on.
   var isIdle: Bool { isEmpty && underWay == nil }
 
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+  /// Takes a decision into the next commit, with what the parts add to it.
+  func take(_ decision: Decision, with additions: CommitAdditions, on event: Event, at now: Instant) {
+    if additions.isDurable { requireDurable() }
+    for answer in additions.answers { afterCommit(answer) }
     if case .clockStepped(let offset) = event { pending.clockWasSet(to: offset) }
     pending.wallOffset = core.engine.wallOffset
     pending.add(decision, at: now) { core.configuration[$0] }
     let urgent = decision.effects.filter { !$0.isSavedFirst }.map { PendingCommit.Work(effect: $0, app: nil) }
-    if !urgent.isEmpty { core.scheduler.soon { self.perform(urgent) } }
+    if !urgent.isEmpty { core.scheduler.soon { [core] in core.delegate.perform(urgent) } }
     commitIfNeeded()
   }
 
@@ -104,7 +97,7 @@ final class Saving: DecisionFollower {
     commitSoon()
   }
 
-  /// Has an answer given after the next commit; ``engineDecided(_:on:at:)`` or the caller starts that commit.
+  /// Has an answer given after the next commit; ``take(_:with:on:at:)`` or the caller starts that commit.
   func afterCommit(_ answer: @escaping () -> Void) {
     if refusal == nil { pending.answers.append(answer) } else { answer() }
   }
@@ -124,12 +117,12 @@ final class Saving: DecisionFollower {
   func commitSoon() {
     guard !isCommitting else {
       // A daemon that stops does not wait for a hanging disk.
-      if refusal != nil { core.scheduler.soon { self.onIdle() } }
+      if refusal != nil { core.scheduler.soon { [core] in core.delegate.leaveIfDone() } }
       return
     }
     if !isToBeSaved && problem == nil {
       finish(takePending())
-      return onIdle()
+      return core.delegate.leaveIfDone()
     }
     guard mayGather else { return commitNow() }
     guard !isCommitDue else { return }
@@ -220,12 +213,12 @@ final class Saving: DecisionFollower {
     for answer in (inStore?.answers ?? []) + next.answers { answer() }
     // If the disk has saved a refused change after all, it must be undone there at once.
     pending.isDurable = true
-    onIdle()
+    core.delegate.leaveIfDone()
   }
 
   private func becomeIdle() {
     isCommitting = false
-    onIdle()
+    core.delegate.leaveIfDone()
   }
 
   private func takePending() -> PendingCommit {
@@ -250,8 +243,8 @@ final class Saving: DecisionFollower {
     note(problem)
     unreleased += turn.history.refreshes.map(\.id)
     if problem == nil {
-      if !turn.erased.isEmpty { onErased(turn.erased) }
-      for refresh in unreleased { ports.launcher.release(refresh) }
+      if !turn.erased.isEmpty { core.delegate.erased(turn.erased) }
+      for refresh in unreleased { ports.processes.release(refresh.run) }
       unreleased = []
     }
     var promises = turn.promises
@@ -268,7 +261,7 @@ final class Saving: DecisionFollower {
 
   private func finish(_ turn: PendingCommit) {
     for answer in turn.answers { answer() }
-    perform(turn.work)
+    core.delegate.perform(turn.work)
   }
 
   /// Arms the retry of a failed commit; reports once that writing fails, and once that it works again.
@@ -284,7 +277,7 @@ final class Saving: DecisionFollower {
     guard self.problem != problem else { return }
     self.problem = problem
     if let problem { ports.journal.cannotWrite(problem) } else { ports.journal.writesAgain() }
-    onProblem()
+    core.delegate.statusChanged()
   }
 
   private func saveAllAfter(_ problem: StoreError) {

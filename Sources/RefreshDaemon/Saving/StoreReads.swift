@@ -9,14 +9,14 @@ final class StoreReads {
 
   private let store: any DaemonStore
   private let path: String
-  /// The problem that makes reads useless; set once.
-  var silence: () -> StoreError? = { nil }
+  private unowned let saving: Saving
   private let reads: BoundedReads
   /// The problem of the last read; nil if it succeeded.
   private var failure: StoreError?
 
-  init(_ core: DaemonCore, _ store: any DaemonStore, path: String) {
-    (self.store, self.path, reads) = (store, path, BoundedReads(core, patience: Self.patience))
+  init(_ core: DaemonCore, _ store: any DaemonStore, path: String, for saving: Saving) {
+    (self.store, self.path, self.saving) = (store, path, saving)
+    reads = BoundedReads(core, patience: Self.patience)
   }
 
   func open() throws(SystemdError) { try reads.open() }
@@ -41,7 +41,7 @@ final class StoreReads {
       if case .success = result { failure = nil }
       answer(result)
     }
-    if let problem = silence() ?? (reads.unanswered > 0 ? overdue : nil) { return answer(.failure(problem)) }
+    if let problem = silence ?? (reads.unanswered > 0 ? overdue : nil) { return answer(.failure(problem)) }
     reads.read(begin, then: answer) { [overdue] in answer(.failure(overdue)) }
   }
 
@@ -50,6 +50,9 @@ final class StoreReads {
     defer { failure = problem }
     return failure != problem
   }
+
+  /// The problem that makes reads useless.
+  private var silence: StoreError? { saving.problem.flatMap { $0.code == .unanswered ? $0 : nil } }
 
   private var overdue: StoreError { .unanswered(.read, path: path, after: Self.patience) }
 }

@@ -24,15 +24,18 @@ struct WatchedState: Hashable {
   var problem: String?
 }
 
+/// The part of the daemon that folders are watched for.
+protocol FolderWatchOwner: AnyObject {
+  /// Receives the folders in which something has changed, each once.
+  func foldersChanged(_ folders: [WatchedFolder])
+  /// Receives the state of a folder, when the watched part or the problem has changed.
+  func stateChanged(of folder: WatchedFolder, to state: WatchedState)
+  /// The wall time, in microseconds, up to which an app has seen its folders: at the first look only later changes count.
+  func seenUntil(_ app: AppID) -> Int64
+}
+
 /// Watches folders of apps; ``InotifyFolders`` watches the real folders.
 protocol FolderWatch: AnyObject {
-  /// Called with the folders in which something has changed, each once.
-  var onChange: ([WatchedFolder]) -> Void { get set }
-  /// Called when the watched part of a folder, or its problem, changes.
-  var onState: (WatchedFolder, WatchedState) -> Void { get set }
-  /// The wall time, in microseconds, up to which an app has seen its folders: at the first look only later changes count.
-  var seenUntil: (AppID) -> Int64 { get set }
-
   /// Watches these folders, and no others.
   func watch(_ folders: [WatchedFolder])
   /// Reports the changes in a user's folders now, without the pause between two reads.

@@ -11,14 +11,16 @@ struct Ports {
   let settings: DaemonSettings
   let scheduler: any Scheduler
   let store: any DaemonStore
-  let launcher: any Launcher
+  let processes: Processes
   /// The name of the launcher, and the reason for it.
   let choice: ChosenLauncher.Choice
-  let conditions: any MachineConditions
-  let zone: () throws(SystemdError) -> any ZoneSource
+  /// Makes the conditions of the machine, which report to an observer.
+  let conditions: (any MachineObserver) -> any MachineConditions
+  /// Makes the time zone of the machine, which reports each change.
+  let zone: (@escaping (Zone) -> Void) throws(SystemdError) -> any ZoneSource
   let files: any ConfigurationFiles
-  /// Watches folders of apps; nil if the daemon watches none.
-  let folders: (any FolderWatch)?
+  /// Makes the watch on folders of apps; nil if the daemon watches none.
+  let folders: ((any FolderWatchOwner) -> any FolderWatch)?
   /// Makes a question for disk space, with its own thread.
   let diskSpace: () -> DiskSpaceWatch.Question
   /// Goes on with a forecast, on the thread of all forecasts.

@@ -24,7 +24,6 @@ final class DesktopNotices {
 
   init(_ core: DaemonCore, _ sessions: DesktopSessions, _ notifyCommands: NotifyCommands, _ journal: DaemonJournal) {
     (self.core, self.sessions, self.notifyCommands, self.journal) = (core, sessions, notifyCommands, journal)
-    sessions.onFollow = { [unowned self] in sessionCame(of: $0) }
   }
 
   /// Shows that the data of an app is stale, at once or to the next session of its owner.
@@ -43,7 +42,7 @@ final class DesktopNotices {
   }
 
   /// Shows the waiting notices: a machine that was off for long finds stale data before anybody has logged in.
-  private func sessionCame(of user: UInt32) {
+  func sessionCame(of user: UInt32) {
     for (id, body) in waitingFailures.sorted(by: { $0.key < $1.key }) {
       let owner = core.configuration[id]?.owner.uid
       guard owner == user || owner == nil else { continue }

@@ -32,16 +32,15 @@ final class DesktopSessions {
   /// The apps that each user's sessions were told to watch for, with the engine's ids.
   private var followed: [UInt32: FollowedList] = [:]
 
-  /// Called when a session of a user has come; set once.
-  var onFollow: (UInt32) -> Void = { _ in }
-
   init(_ core: DaemonCore, _ audience: Audience) { (self.core, self.audience) = (core, audience) }
 
   /// Tells a session which apps of its user to watch for, now and after each reload, until its connection ends.
-  func follow(_ call: FollowCall) {
+  ///
+  /// Answers the call and returns false if the user has too many sessions.
+  func follow(_ call: FollowCall) -> Bool {
     guard numbers(of: call.peer.uid).count < Self.mostSessions else {
-      return call.fail(
-        RefreshdInterface.TooManyWatches(limit: Self.mostSessions, remedy: "End another refresh-session."))
+      call.fail(RefreshdInterface.TooManyWatches(limit: Self.mostSessions, remedy: "End another refresh-session."))
+      return false
     }
     last += 1
     let number = last
@@ -53,7 +52,7 @@ final class DesktopSessions {
     let wanted = followed[call.peer.uid] ?? wanted(of: call.peer.uid)
     followed[call.peer.uid] = wanted
     send(wanted.apps, to: number)
-    onFollow(call.peer.uid)
+    return true
   }
 
   /// Takes a session's report in place of its earlier report.

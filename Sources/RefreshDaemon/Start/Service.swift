@@ -74,14 +74,16 @@ public enum Service {
     _ journal: DaemonJournal
   ) throws -> Ports {
     let tasks = LoopTasks(loop)
-    let chosen = try ChosenLauncher(configuration.launcher, on: loop, settings: settings)
+    let scheduler = LoopScheduler(loop, tasks)
+    let running = RunningProcesses(scheduler, try FingerprintReader(on: loop))
+    let chosen = try ChosenLauncher(configuration.launcher, on: loop, settings: settings, for: running)
     return Ports(
-      settings: settings, scheduler: LoopScheduler(loop, tasks), store: ThreadedStore(store, tasks),
-      launcher: chosen.launcher,
-      choice: chosen.choice, conditions: ConditionSources(on: loop, settings: .init(of: settings)),
-      zone: { () throws(SystemdError) in try LocalZone(on: loop) },
+      settings: settings, scheduler: scheduler, store: ThreadedStore(store, tasks),
+      processes: Processes(chosen.launcher, running), choice: chosen.choice,
+      conditions: { ConditionSources(on: loop, settings: .init(of: settings), for: $0) },
+      zone: { onZone throws(SystemdError) in try LocalZone(on: loop, onZone: onZone) },
       files: ConfigurationReader(sources: settings.sources, reader: settings.reader, tasks: tasks),
-      folders: InotifyFolders(on: loop, stateDirectory: settings.stateDirectory),
+      folders: { InotifyFolders(on: loop, stateDirectory: settings.stateDirectory, for: $0) },
       diskSpace: {
         let reader = DiskSpaceReader()
         return { needs, folder, answer in

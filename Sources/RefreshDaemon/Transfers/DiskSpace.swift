@@ -42,11 +42,11 @@ final class DiskSpaceWatch {
   private var isLooking = false
   /// How many given-up questions about each file system, by its mount point, have no answer yet.
   private var unanswered: [String: Int] = [:]
-  /// The path of a transfer's file; set once.
-  var path: (TransferID) -> String? = { _ in nil }
+  private unowned let runner: TransferRunner
 
-  init(_ core: DaemonCore, _ makeQuestion: @escaping () -> Question) {
-    (self.core, self.makeQuestion, reads) = (core, makeQuestion, BoundedReads(core, patience: Self.patience))
+  init(_ core: DaemonCore, _ makeQuestion: @escaping () -> Question, for runner: TransferRunner) {
+    (self.core, self.makeQuestion, self.runner) = (core, makeQuestion, runner)
+    reads = BoundedReads(core, patience: Self.patience)
   }
 
   /// Makes the timer, and begins with the transfers that waited at the end of the earlier daemon.
@@ -60,7 +60,7 @@ final class DiskSpaceWatch {
 
   /// Notes whether a transfer waits for space; the stage is nil when the transfer is gone.
   func note(_ id: TransferID, _ stage: TransferState.Stage?) {
-    if case .noSpace(let needed) = stage, let path = path(id) {
+    if case .noSpace(let needed) = stage, let path = runner[id]?.request.path {
       check.add(id, path: path, needed: needed, at: core.now)
       arm()
     } else {

@@ -6,12 +6,13 @@ import Systemd
 import Varlink
 
 /// Runs transfers: hands them to workers, keeps their progress, and reports their end.
-final class TransferRunner: DecisionFollower, SavedPart {
-  let workers: WorkerPool
-  let watchers: TransferWatchers
-  private let space: DiskSpaceWatch
+final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
+  private(set) lazy var workers = WorkerPool(core, ports, environment, for: self)
+  private(set) lazy var watchers = TransferWatchers(core, for: self)
+  private lazy var space = DiskSpaceWatch(core, ports.diskSpace, for: self)
   private unowned let core: DaemonCore
-  private let journal: DaemonJournal
+  private let ports: Ports
+  private let environment: TaskEnvironment
   private let parts: Parts
   private var known: KnownTransfers
   private var postponed = PostponedReports()
@@ -36,16 +37,9 @@ final class TransferRunner: DecisionFollower, SavedPart {
   }
 
   init(_ known: KnownTransfers, _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ parts: Parts) {
-    (self.known, self.core, self.journal, self.parts) = (known, core, ports.journal, parts)
+    (self.known, self.core, self.parts) = (known, core, parts)
+    (self.ports, self.environment) = (ports, environment)
     hasOpen = core.engine.transferCounts != (0, 0)
-    workers = WorkerPool(core, ports, environment)
-    watchers = TransferWatchers(core)
-    space = DiskSpaceWatch(core, ports.diskSpace)
-    workers.awaitsAnswer = { [unowned self] in self.known[$0]?.mayHaveArrived ?? false }
-    workers.onLost = { [unowned self] in lose($0, $1) }
-    watchers.view = { [unowned self] in view(of: $0, at: $1) }
-    watchers.ids = { [unowned self] in ids(of: $0, for: $1) }
-    space.path = { [unowned self] in self.known[$0]?.request.path }
   }
 
   /// Begins to watch disks and to report to clients.
@@ -53,6 +47,8 @@ final class TransferRunner: DecisionFollower, SavedPart {
     try watchers.open()
     try space.open()
   }
+
+  private var journal: DaemonJournal { ports.journal }
 
   subscript(id: TransferID) -> KnownTransfers.Known? { known[id] }
 
@@ -104,7 +100,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
       } else {
         for (id, transfer) in stored {
           self.known.noteWords(of: transfer)
-          self.journal.enqueued(id, of: app, transfer.request)
+          self.ports.journal.enqueued(id, of: app, transfer.request)
         }
         self.core.handle(.enqueued(stored.map { Enqueued(id: $0, policy: $1.state.policy) }))
       }
@@ -211,8 +207,9 @@ final class TransferRunner: DecisionFollower, SavedPart {
     self.report(id, TransferReport(report, hasProgressed: transfer.attempt.hasProgressed))
   }
 
-  /// Notes that the transfers of an ended worker are lost.
-  private func lose(_ ids: [TransferID], _ trouble: String?) {
+  func awaitsAnswer(_ id: TransferID) -> Bool { known[id]?.mayHaveArrived ?? false }
+
+  func lost(_ ids: [TransferID], _ trouble: String?) {
     for id in ids {
       if let trouble { known[id]?.progress.message = trouble }
       progressed.insert(id)
@@ -222,7 +219,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
 
   // MARK: - Decisions
 
-  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+  func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event) {
     if case .configured = event { stopThoseOfFormerOwners(core) }
     for session in decision.wakesDropped { journal.dropped(wakeFor: session) }
     guard !decision.transfersChanged.isEmpty || !decision.transfersRemoved.isEmpty else { return }
@@ -237,11 +234,11 @@ final class TransferRunner: DecisionFollower, SavedPart {
       guard let state = core.engine.transferState(of: id) else { continue }
       if let report = postponed.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
       // Otherwise the app would be notified again after a loss of power.
-      if state.isDelivered { parts.saving.requireDurable() }
+      if state.isDelivered { commit.isDurable = true }
       space.note(id, state.stage)
       watchers.note(id)
       if case .ended(let result, _) = state.stage, known[id]?.isEndReported == false {
-        conclude(id, result, state.policy.session)
+        conclude(id, result, state.policy.session, &commit)
       }
     }
   }
@@ -253,10 +250,12 @@ final class TransferRunner: DecisionFollower, SavedPart {
     return isOpen != hasOpen
   }
 
-  private func conclude(_ id: TransferID, _ result: TransferResult, _ session: TransferSession) {
+  private func conclude(
+    _ id: TransferID, _ result: TransferResult, _ session: TransferSession, _ commit: inout CommitAdditions
+  ) {
     guard var transfer = known[id] else { return }
     // The worker may forget the transfer then, because the file is complete.
-    parts.saving.requireDurable()
+    commit.isDurable = true
     transfer.isEndReported = true
     transfer.speed = nil
     // An earlier error does not explain these results.
@@ -271,7 +270,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
       kind: .transferEnded, session: session.name, url: transfer.shownURL, path: transfer.request.path,
       result: Wire.TransferResult(result))
     // The next daemon may report an end again that is not saved.
-    parts.saving.afterCommit { [self] in
+    commit.answers.append { [self] in
       parts.audience.attached.send(event, of: session.app)
       if let text { parts.notices.show(.transfers, of: session.app, body: text) }
     }

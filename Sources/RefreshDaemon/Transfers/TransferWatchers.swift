@@ -73,12 +73,9 @@ final class TransferWatchers {
   /// When the next report is due, boot clock; nil while nothing has changed.
   private var dueAt: Instant?
   private var timer: (any WakeTimer)?
-  /// Makes the view of a transfer for the socket; set once.
-  var view: (TransferID, Instant) -> Wire.Transfer? = { _, _ in nil }
-  /// Lists the transfers of an app, or of all, that a caller may ask about; set once.
-  var ids: (AppID?, Peer) -> [TransferID] = { _, _ in [] }
+  private unowned let runner: TransferRunner
 
-  init(_ core: DaemonCore) { self.core = core }
+  init(_ core: DaemonCore, for runner: TransferRunner) { (self.core, self.runner) = (core, runner) }
 
   func open() throws(SystemdError) {
     timer = try core.scheduler.timer { [unowned self] in report() }
@@ -88,7 +85,7 @@ final class TransferWatchers {
   func add<Parameters>(_ watcher: Watcher, until call: Call<Parameters>) {
     last += 1
     let number = last
-    clients[number] = WatchingClient(watcher, ids(watcher.app, watcher.peer))
+    clients[number] = WatchingClient(watcher, runner.ids(of: watcher.app, for: watcher.peer))
     call.onDisconnect { self.clients[number] = nil }
     if tell(number) { watcher.inTurns { self.tell(number) } }
   }
@@ -143,7 +140,7 @@ final class TransferWatchers {
     let found = client.line.prefix(Daemon.transfersInTurn).compactMap { id -> Wire.Transfer? in
       guard let session = core.engine.transferState(of: id)?.policy.session, isWanted(session, by: client.watcher)
       else { return nil }
-      return view(id, now)
+      return runner.view(of: id, at: now)
     }
     client.line = client.line.dropFirst(Daemon.transfersInTurn)
     client.hasTurn = !client.line.isEmpty || !client.changed.isEmpty

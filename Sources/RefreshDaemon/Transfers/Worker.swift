@@ -20,7 +20,7 @@ extension WorkerPool {
       case ending
     }
 
-    let key: TaskKey
+    let key: ProcessKey
     let app: AppID
     /// The folder that it may write to; nil if it only reads.
     let folder: String?
@@ -48,7 +48,7 @@ extension WorkerPool {
     var rate: Int64?
 
     init(
-      key: TaskKey, app: AppConfiguration, folder: String?, flatpak: String?, bounds: Wire.WorkerBounds?,
+      key: ProcessKey, app: AppConfiguration, folder: String?, flatpak: String?, bounds: Wire.WorkerBounds?,
       timer: any WakeTimer
     ) {
       (self.key, self.app, self.folder, self.flatpak, self.timer) = (key, app.id, folder, flatpak, timer)

@@ -13,10 +13,10 @@ final class WorkerFolders {
   private(set) var unviewable: Set<String> = []
 
   /// The processes with a view of the file system, and the folder that each may write to.
-  private var viewing: [TaskKey: String] = [:]
+  private var viewing: [ProcessKey: String] = [:]
 
   /// The confinement of a starting process that writes to a folder; nil if it only reads.
-  func confinement(of key: TaskKey, to folder: String?) -> WorkerConfinement {
+  func confinement(of key: ProcessKey, to folder: String?) -> WorkerConfinement {
     guard let folder else { return WorkerConfinement(writes: .folders([])) }
     if unviewable.contains(folder) { return WorkerConfinement(writes: .all) }
     viewing[key] = folder
@@ -25,7 +25,7 @@ final class WorkerFolders {
 
   /// Notes the end of a process; returns its folder if it got no view, so that its work is tried again without a view.
   @discardableResult
-  func noteEnd(of key: TaskKey, _ end: TaskEnd) -> String? {
+  func noteEnd(of key: ProcessKey, _ end: TaskEnd) -> String? {
     guard let folder = viewing.removeValue(forKey: key), end.exit == .exited(Self.noView) else { return nil }
     if unviewable.count >= Self.most { unviewable = [] }
     unviewable.insert(folder)

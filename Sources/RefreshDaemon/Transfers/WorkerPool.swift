@@ -4,10 +4,18 @@ import RefreshEngine
 import Systemd
 import Varlink
 
+/// The part of the daemon that a ``WorkerPool`` moves files for.
+protocol WorkerPoolOwner: AnyObject {
+  /// Whether a POST may have arrived, so that the worker waits for its answer.
+  func awaitsAnswer(_ id: TransferID) -> Bool
+  /// Handles the loss of an ended worker's transfers, and the worker's failure.
+  func lost(_ ids: [TransferID], _ trouble: String?)
+}
+
 /// The worker processes that move files: one for each app with transfers and each folder of their targets.
 ///
 /// A worker starts for its first order, lives for a moment after its last, and is ended if it stays silent.
-final class WorkerPool {
+final class WorkerPool: ProcessOwner {
   typealias WorkCall = Call<WorkerInterface.Work.Parameters>
 
   /// How long a worker may take to ask for work.
@@ -22,19 +30,14 @@ final class WorkerPool {
   private unowned let core: DaemonCore
   private let ports: Ports
   let environment: TaskEnvironment
-  private var workers: [TaskKey: Worker] = [:]
+  private var workers: [ProcessKey: Worker] = [:]
   let folders = WorkerFolders()
   /// Why no worker can be started at present; nil while workers can be.
-  var problem: String? { ports.launcher.problem }
-  /// Tells whether a POST may have arrived, so that the worker waits for its answer; set once.
-  var awaitsAnswer: (TransferID) -> Bool = { _ in false }
-  /// Called when a worker is given up, because SIGKILL does not end it; set once.
-  var onGivenUp: () -> Void = {}
-  /// Called with the transfers of an ended worker, and the worker's failure; set once.
-  var onLost: ([TransferID], String?) -> Void = { _, _ in }
+  var problem: String? { ports.processes.problem }
+  private unowned let owner: any WorkerPoolOwner
 
-  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
-    (self.core, self.ports, self.environment) = (core, ports, environment)
+  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, for owner: any WorkerPoolOwner) {
+    (self.core, self.ports, self.environment, self.owner) = (core, ports, environment, owner)
   }
 
   /// Whether no worker is left, except workers that outlived SIGKILL.
@@ -81,7 +84,7 @@ final class WorkerPool {
     guard let worker = holder(of: id) else { return }
     let isFirst = worker.stopping.isEmpty
     worker.stopping.insert(id)
-    if worker.stage == .working, isFirst || awaitsAnswer(id) { arm(worker) }
+    if worker.stage == .working, isFirst || owner.awaitsAnswer(id) { arm(worker) }
   }
 
   /// Sends workers the orders of this turn of the loop.
@@ -130,11 +133,8 @@ final class WorkerPool {
     if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
   }
 
-  /// Writes a line that a worker printed to the journal; false if the task is no worker.
-  func receive(_ line: String, of key: TaskKey) -> Bool {
-    guard let worker = workers[key] else { return false }
-    ports.journal.output(line, of: key.refresh, worker.app, task: "transfer")
-    return true
+  func printed(_ line: String, by key: ProcessKey) {
+    if let worker = workers[key] { ports.journal.output(line, of: key.run, worker.app, task: "transfer") }
   }
 
   // MARK: - Life
@@ -154,7 +154,8 @@ final class WorkerPool {
     let folder = needed?.writes
     guard !wouldBeStuck(app.id, in: folder) else { return nil }
     let bounds = flatpak == nil ? environment.bounds(needed) : nil
-    let key = TaskKey(refresh: core.makeID(), task: 0)
+    let run = core.makeRun(of: app.id, for: .worker)
+    let key = ProcessKey(run)
     let worker: Worker
     do throws(SystemdError) {
       let timer = try core.scheduler.timer { [unowned self] in workers[key].map(boundPassed) }
@@ -168,14 +169,15 @@ final class WorkerPool {
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.transfer.rawValue], directory: "/",
       environment: app.commands.first?.environment ?? [])
-    ports.launcher.start(
+    ports.processes.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
         environment: environment.variables(
-          ofWorker: command, app: app, id: key.refresh, token: worker.token, flatpak: flatpak, bounds: bounds),
+          ofWorker: command, app: app, run: run, token: worker.token, flatpak: flatpak, bounds: bounds),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: TerminationSequence.shortGrace,
         sandbox: app.sandbox, confinement: folders.confinement(of: key, to: folder),
-        input: nil, changedPath: nil))
+        input: nil, changedPath: nil),
+      for: self)
     return worker
   }
 
@@ -200,7 +202,7 @@ final class WorkerPool {
   /// A POST that was sent completely is never repeated, so the worker awaits its answer as long as a transfer may stall.
   private func bound(ofStopping stopping: Set<TransferID>) -> Duration {
     if core.engine.isStopping { return Self.endBound }
-    return stopping.contains(where: awaitsAnswer)
+    return stopping.contains(where: owner.awaitsAnswer)
       ? Self.stopBound + core.configuration.transfers.stallTimeout : Self.stopBound
   }
 
@@ -226,29 +228,29 @@ final class WorkerPool {
   private func signalEnd(of worker: Worker) {
     worker.stage = .ending
     let step = worker.ending.beginOrAdvance(at: core.now)
-    if let step { ports.launcher.send(step, to: worker.key) }
+    if let step { ports.processes.send(step, to: worker.key) }
     arm(worker)
     if step == .giveUp { giveUp(worker) }
   }
 
   /// Takes the transfers from a worker that SIGKILL does not end: it never runs again, so another worker may have them.
   private func giveUp(_ worker: Worker) {
-    let processes = ports.launcher.processes(of: worker.key)
+    let processes = ports.processes.processes(of: worker.key)
     let number = processes.isEmpty ? "" : " (process \(processes.map(String.init).joined(separator: ", ")))"
     let trouble = "the worker\(number) did not end after SIGKILL, and waits in the kernel"
     let given = worker.given.sorted()
     worker.given = []
     ports.journal.workerEnded(of: worker.app, trouble)
-    onLost(given, trouble)
+    owner.lost(given, trouble)
     sendOrders()
-    onGivenUp()
+    core.delegate.leaveIfDone()
   }
 
   /// Ends all workers, because the daemon stops; at once if it is urgent.
   func endAll(isUrgent: Bool) {
     for worker in workers.values {
       if isUrgent {
-        ports.launcher.kill(worker.key)
+        ports.processes.kill(worker.key)
       } else if worker.call == nil, worker.isOpen {
         signalEnd(of: worker)
       }
@@ -264,16 +266,16 @@ final class WorkerPool {
     arm(worker)
   }
 
-  /// Handles the end of a worker, and reports its transfers as lost; false if the task is no worker.
-  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
-    guard let worker = workers.removeValue(forKey: key) else { return false }
+  /// Reports the transfers of an ended worker as lost.
+  func ended(_ key: ProcessKey, _ end: TaskEnd) {
+    guard let worker = workers.removeValue(forKey: key) else { return }
     worker.timer.cancel()
     folders.noteEnd(of: key, end)
-    ports.launcher.release(key.refresh)
+    ports.processes.release(key.run)
     let trouble = end.trouble(of: "the worker")
-    onLost(worker.given.sorted(), trouble)
+    owner.lost(worker.given.sorted(), trouble)
     if let trouble { ports.journal.workerEnded(of: worker.app, trouble) }
     sendOrders()
-    return true
+    core.delegate.leaveIfDone()
   }
 }

@@ -213,7 +213,7 @@ extension Daemon {
       performer: audience.attached.performer(of: app.id)?.pid, late: audience.attached.late(of: app.id),
       isAwaitingStore: saving.problem != nil && running.map { core.engine.isAwaitingBegin($0) } == true, stuck: stuck,
       pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
-      awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil,
+      awaitsSessionOf: machine.logins.awaitsSession(app) ? app.owner.name : nil,
       guarded: core.engine.guardState(of: app.id))
   }
 }

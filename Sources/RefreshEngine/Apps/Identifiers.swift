@@ -28,41 +28,6 @@ public struct AppID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public static func < (left: AppID, right: AppID) -> Bool { left.description < right.description }
 }
 
-/// The name of one refresh, unique for the life of the store.
-///
-/// The commands that run for an app beside its refreshes have such names too: notify commands, questions, keepers,
-/// workers.
-///
-/// The start counter differs after a restart, so that a late report of an old process cannot name a new refresh.
-public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// How often the daemon has started on this store, from 1.
-  public let start: UInt32
-  /// The refresh's number within that start, from 1.
-  public let number: UInt32
-
-  /// Names the `number`th refresh of the `start`th daemon.
-  public init(start: UInt32, number: UInt32) {
-    self.start = start
-    self.number = number
-  }
-
-  /// Reads the form that `description` writes, `12-345`; nothing for any other text.
-  public init?(_ text: String) {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let start = UInt32(parts[0]), let number = UInt32(parts[1]) else { return nil }
-    self.init(start: start, number: number)
-    if description != text { return nil }
-  }
-
-  /// The id as text, `12-345`: start counter, number.
-  public var description: String { "\(start)-\(number)" }
-
-  /// Order of start.
-  public static func < (left: RefreshID, right: RefreshID) -> Bool {
-    (left.start, left.number) < (right.start, right.number)
-  }
-}
-
 /// The name of a lease, given by the daemon to an open connection and never used twice in one start.
 public struct LeaseID: Hashable, Comparable, Sendable {
   /// The lease's number within the daemon's start.

@@ -15,8 +15,8 @@ struct ConditionQuestion: Hashable, Sendable {
   private var unmet: Int32 = 0
   /// The earliest next question, boot clock; nil for now.
   private(set) var nextAt: Instant?
-  /// The command that is being asked.
-  private(set) var asked: RefreshID?
+  /// The run of the command that is being asked.
+  private(set) var asked: RunID?
   /// Whether a guard's yes is in doubt after a change; the unit stays as it is until the next answer.
   private var isDoubtful = false
   /// Whether a yes counts on, because the app has waited for nothing but a slot since.
@@ -45,7 +45,7 @@ struct ConditionQuestion: Hashable, Sendable {
   }
 
   /// Notes that a command is asked.
-  mutating func ask(by id: RefreshID) { (asked, nextAt) = (id, nil) }
+  mutating func ask(by run: RunID) { (asked, nextAt) = (run, nil) }
 
   /// Notes that the command was not asked after all: it is asked when nothing else holds the app any more.
   mutating func withdraw() { asked = nil }
@@ -79,34 +79,34 @@ extension Engine {
     guard let constraint = asked else { return }
     var question = apps[index].questions[constraint] ?? ConditionQuestion()
     guard question.asked == nil, question.nextAt.map({ $0 <= turn.now }) ?? true else { return }
-    let id = makeID()
-    question.ask(by: id)
+    let run = makeRun(of: apps.id(at: index), for: .question(constraint))
+    question.ask(by: run.id)
     apps[index].questions[constraint] = question
-    turn.decision.effects.append(.ask(id, apps.id(at: index), constraint))
+    turn.decision.effects.append(.ask(run))
   }
 
   /// Applies the answer of a command, unless the app no longer asks that question.
-  mutating func answer(
-    _ id: AppID, _ refresh: RefreshID, _ constraint: Constraint, _ state: FactState, _ turn: inout Turn
-  ) {
-    guard let app = apps[id], var question = app.questions[constraint], question.asked == refresh else { return }
+  mutating func answer(_ run: Run, _ state: FactState, _ turn: inout Turn) {
+    guard let constraint = run.constraint, let app = apps[run.app], var question = app.questions[constraint],
+      question.asked == run.id
+    else { return }
     question.noteAnswer(state, at: turn.now)
-    apps[id]?.questions[constraint] = question
-    touch(id, &turn)
+    apps[run.app]?.questions[constraint] = question
+    touch(run.app, &turn)
   }
 
-  /// Whether a question of an app is open by that id, and nothing but questions holds the app.
-  public func isAsked(_ question: RefreshID, _ constraint: Constraint, of id: AppID, at now: Instant) -> Bool {
-    guard apps[id]?.questions[constraint]?.asked == question else { return false }
-    let verdict = verdict(on: id, at: now)
+  /// Whether a question is open, and nothing but questions holds its app.
+  public func isAsked(_ run: Run, at now: Instant) -> Bool {
+    guard let constraint = run.constraint, apps[run.app]?.questions[constraint]?.asked == run.id else { return false }
+    let verdict = verdict(on: run.app, at: now)
     return verdict == .clear || self.question(of: verdict) != nil
   }
 
   /// Takes back a question that was not asked, unless the app no longer asks it.
-  mutating func withdraw(_ id: AppID, _ refresh: RefreshID, _ constraint: Constraint, _ turn: inout Turn) {
-    guard apps[id]?.questions[constraint]?.asked == refresh else { return }
-    apps[id]?.questions[constraint]?.withdraw()
-    touch(id, &turn)
+  mutating func withdraw(_ run: Run, _ turn: inout Turn) {
+    guard let constraint = run.constraint, apps[run.app]?.questions[constraint]?.asked == run.id else { return }
+    apps[run.app]?.questions[constraint]?.withdraw()
+    touch(run.app, &turn)
   }
 
   /// Forgets the answers to conditions of its own that the app's new file has changed.
@@ -162,7 +162,8 @@ extension Engine {
       Constraint.allCases.compactMap { constraint in
         guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
         return .answered(
-          apps.id(at: index), asked, constraint, question.answer ?? FactState(isMet: true, text: "not asked yet"))
+          Run(asked, of: apps.id(at: index), for: .question(constraint)),
+          question.answer ?? FactState(isMet: true, text: "not asked yet"))
       }
     }
   }

@@ -11,7 +11,7 @@
 struct Guarding: Hashable, Sendable {
   /// A running keeper.
   struct Keeper: Hashable, Sendable {
-    let id: RefreshID
+    let id: RunID
     let unit: GuardedUnit
     /// Whether it was told to return the unit.
     var isReturning: Bool
@@ -39,13 +39,13 @@ struct Guarding: Hashable, Sendable {
   private(set) var trouble: String?
 
   /// Begins to keep a unit.
-  mutating func keep(_ id: RefreshID, _ unit: GuardedUnit) {
+  mutating func keep(_ id: RunID, _ unit: GuardedUnit) {
     keeper = Keeper(id: id, unit: unit, isReturning: false)
     (retryAt, freeSince) = (nil, nil)
   }
 
   /// Begins to return a unit, by the running keeper or by a new one.
-  mutating func giveBack(_ id: RefreshID, _ unit: GuardedUnit) {
+  mutating func giveBack(_ id: RunID, _ unit: GuardedUnit) {
     if keeper == nil { keeper = Keeper(id: id, unit: unit, isReturning: true) }
     keeper?.isReturning = true
     retryAt = nil

@@ -62,22 +62,22 @@ extension Engine {
 
   private mutating func keep(_ unit: GuardedUnit, _ index: AppIndex, _ turn: inout Turn) {
     guard mayStartKeeper(of: index, at: turn.now) else { return }
-    let id = makeID()
+    let run = makeRun(of: apps.id(at: index), for: .keeper)
     apps[index].guarding = apps[index].guarding ?? Guarding()
-    apps[index].guarding?.keep(id, unit)
-    turn.decision.effects.append(
-      .keep(id, apps.id(at: index), unit, isKept: apps[index].state.keptUnit == unit.kept))
+    apps[index].guarding?.keep(run.id, unit)
+    turn.decision.effects.append(.keep(run, unit, isKept: apps[index].state.keptUnit == unit.kept))
   }
 
   private mutating func giveBack(_ unit: GuardedUnit, _ index: AppIndex, _ turn: inout Turn) {
     let keeper = apps[index].guarding?.keeper
     guard keeper != nil || mayStartKeeper(of: index, at: turn.now) else { return }
-    let id = keeper?.id ?? makeID()
+    let app = apps.id(at: index)
+    let run = keeper.map { Run($0.id, of: app, for: .keeper) } ?? makeRun(of: app, for: .keeper)
     apps[index].guarding = apps[index].guarding ?? Guarding()
-    apps[index].guarding?.giveBack(id, unit)
+    apps[index].guarding?.giveBack(run.id, unit)
     // A keeper that has reported runs; it does nothing to the unit before its first report.
     let isRunning = keeper != nil && apps[index].guarding?.report != nil
-    turn.decision.effects.append(.giveBack(id, apps.id(at: index), unit, isRunning: isRunning))
+    turn.decision.effects.append(.giveBack(run, unit, isRunning: isRunning))
   }
 
   /// Has a guard return a unit that a guard with another id left stopped or frozen, because the app's id changed.
@@ -98,16 +98,17 @@ extension Engine {
   }
 
   /// Applies the report of a keeper: whether it keeps the unit from running from now on.
-  mutating func takeReport(_ id: AppID, _ keeper: RefreshID, isKept: Bool, _ text: String, _ turn: inout Turn) {
-    guard let unit = apps[id]?.guarding?.keeper, unit.id == keeper else { return }
-    apps[id]?.guarding?.noteReport(text)
-    setKept(isKept ? unit.unit.kept : nil, id, &turn)
-    touch(id, &turn)
+  mutating func takeReport(_ run: Run, isKept: Bool, _ text: String, _ turn: inout Turn) {
+    guard let keeper = apps[run.app]?.guarding?.keeper, keeper.id == run.id else { return }
+    apps[run.app]?.guarding?.noteReport(text)
+    setKept(isKept ? keeper.unit.kept : nil, run.app, &turn)
+    touch(run.app, &turn)
   }
 
   /// Applies the end of a keeper.
-  mutating func endKeeper(_ id: AppID, _ keeper: RefreshID, _ end: KeeperEnd, _ turn: inout Turn) {
-    guard let ended = apps[id]?.guarding?.keeper, ended.id == keeper else { return }
+  mutating func endKeeper(_ run: Run, _ end: KeeperEnd, _ turn: inout Turn) {
+    let id = run.app
+    guard let ended = apps[id]?.guarding?.keeper, ended.id == run.id else { return }
     // A keeper that ended before it began has kept nothing, and has nothing to return.
     let hasNothing = ended.isReturning && apps[id]?.state.keptUnit == nil
     apps[id]?.guarding?.end(hasNothing ? .returned(trouble: nil) : end, at: turn.now)

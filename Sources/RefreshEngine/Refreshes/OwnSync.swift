@@ -9,7 +9,7 @@ extension Engine {
   mutating func noteOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil else { return }
     let record = RefreshRecord(
-      id: makeID(), app: id, trigger: .reported, startedAt: turn.now, endedAt: turn.now,
+      id: makeRefreshID(), app: id, trigger: .reported, startedAt: turn.now, endedAt: turn.now,
       outcome: foundNew ? .newData : .noData)
     apps[id]?.state.lastStart = turn.now
     apps[id]?.state.freshAt = turn.now

@@ -30,7 +30,7 @@ extension Engine {
     let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
     let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
     let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
-    var started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
+    var started = Started(id: makeRefreshID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
     started.isForced = trigger == .manual && apps[id]?.state.isForced == true
     if let drained {
       apps[id]?.drained.removeAll { $0 == drained }

@@ -33,7 +33,8 @@ extension Engine {
       case .held(let holds, _) = verdict
     {
       apps[index].state.episode?.isReported = true
-      turn.decision.effects.append(.reportHeld(makeID(), apps.id(at: index), holds.map(\.name), since: since))
+      turn.decision.effects.append(
+        .reportHeld(makeRun(of: apps.id(at: index), for: .notice), holds.map(\.name), since: since))
     }
     if apps[index].state.episode != before { turn.decision.changed.insert(apps.id(at: index)) }
   }

@@ -37,7 +37,7 @@ extension Engine {
         return
       }
       apps[index].state.isStaleReported = true
-      turn.decision.effects.append(.reportStale(makeID(), id, since: ageBegan))
+      turn.decision.effects.append(.reportStale(makeRun(of: id, for: .notice), since: ageBegan))
     }
     turn.decision.changed.insert(id)
   }

@@ -92,7 +92,7 @@ final class ClientBook {
   }
 
   /// Notes that the daemon gives a transfer to a worker.
-  func given(_ id: TransferID, to worker: TaskKey, beside others: [TaskKey]) {
+  func given(_ id: TransferID, to worker: ProcessKey, beside others: [ProcessKey]) {
     if !others.isEmpty { fail(.oneWorkerPerTransfer, "\(worker) is given transfer \(id), which \(others) have") }
     if !world.disk.model.knownTransfers.contains(id) {
       fail(.requestIsOnDisk, "transfer \(id) runs, and was never saved")

@@ -71,11 +71,11 @@ enum DaemonFault: CaseIterable {
       spoil(saving) { [unowned world] batch in if world.disk.hasRefused { batch.pushes.changed = [:] } }
     case .losesPushes: spoil(saving) { batch in batch.pushes.arrived = [] }
     case .losesStarts:
-      filter(saving) { work in
-        if case .start(let refresh, _, _, _) = work.effect, refresh.number.isMultiple(of: 5) { [] } else { [work] }
+      filter(life) { work in
+        if case .start(let refresh, _, _, _) = work.effect, refresh.run.number.isMultiple(of: 5) { [] } else { [work] }
       }
-    case .losesTerminations: filter(saving) { work in if case .terminate = work.effect { [] } else { [work] } }
-    case .losesKills: filter(saving) { work in if case .kill = work.effect { [] } else { [work] } }
+    case .losesTerminations: filter(life) { work in if case .terminate = work.effect { [] } else { [work] } }
+    case .losesKills: filter(life) { work in if case .kill = work.effect { [] } else { [work] } }
     case .mixesUpOutcomes:
       spoil(saving) { batch in
         for index in batch.history.refreshes.indices where batch.history.refreshes[index].outcome == .newData {
@@ -103,27 +103,17 @@ enum DaemonFault: CaseIterable {
         for id in batch.transfers.states.keys { batch.transfers.states[id]?.isDelivered = false }
       }
     case .losesReports:
-      filter(saving) { work in
-        if case .reportEnd(let report, _) = work.effect, report.record.id.number.isMultiple(of: 3) {
+      filter(life) { work in
+        if case .reportEnd(let report, _) = work.effect, report.record.id.run.number.isMultiple(of: 3) {
           []
         } else {
           [work]
         }
       }
     case .reportsTwice:
-      filter(saving) { work in if case .reportEnd = work.effect { [work, work] } else { [work] } }
-    case .takesNoForYes:
-      let hear = life.launcher.onEnd
-      life.launcher.onEnd = { [unowned world] key, end in
-        hear(key, world.commands.isQuestion(key) ? TaskEnd(exit: .exited(0)) : end)
-      }
-    case .keepsUnits: filter(saving) { work in if case .giveBack = work.effect { [] } else { [work] } }
-    case .doesNotHearLogouts:
-      let hear = life.machine.onSessions
-      life.machine.onSessions = { hear($0.union([SimulatedSessions.user])) }
-    case .signalsWaitForDisk: waitForDisk(saving, world)
-    case .doesNotHearSleep: life.machine.onSleep = { _ in }
-    case .doesNotHearConditions: life.machine.onChange = { _ in }
+      filter(life) { work in if case .reportEnd = work.effect { [work, work] } else { [work] } }
+    case .keepsUnits: filter(life) { work in if case .giveBack = work.effect { [] } else { [work] } }
+    case .signalsWaitForDisk: life.wrap { SignalsWaitForDisk($0, world) }
     default: break
     }
   }
@@ -133,22 +123,49 @@ enum DaemonFault: CaseIterable {
     saving.parts.append(SpoilingPart(last, change))
   }
 
-  /// Makes the daemon perform signals only while no save is under way.
-  private func waitForDisk(_ saving: Saving, _ world: SimulatedWorld) {
-    let perform = saving.perform
-    saving.perform = { [unowned world] in Self.performLater($0, world, perform) }
+  private func filter(_ life: DaemonLife, _ change: @escaping (PendingCommit.Work) -> [PendingCommit.Work]) {
+    life.wrap { FilteredWork($0, change) }
+  }
+}
+
+/// The daemon without some of its effects, or with some performed late.
+class WrappedDaemon: DaemonDelegate {
+  fileprivate let daemon: any DaemonDelegate
+
+  init(_ daemon: any DaemonDelegate) { self.daemon = daemon }
+
+  func perform(_ work: [PendingCommit.Work]) { daemon.perform(work) }
+  func erased(_ apps: Set<AppID>) { daemon.erased(apps) }
+  func replace(by next: ConfigurationInForce) { daemon.replace(by: next) }
+  func needsChanged() { daemon.needsChanged() }
+  func statusChanged() { daemon.statusChanged() }
+  func leaveIfDone() { daemon.leaveIfDone() }
+}
+
+/// Changes what is performed.
+private final class FilteredWork: WrappedDaemon {
+  private let change: (PendingCommit.Work) -> [PendingCommit.Work]
+
+  init(_ daemon: any DaemonDelegate, _ change: @escaping (PendingCommit.Work) -> [PendingCommit.Work]) {
+    self.change = change
+    super.init(daemon)
   }
 
-  private static func performLater(
-    _ work: [PendingCommit.Work], _ world: SimulatedWorld, _ perform: @escaping ([PendingCommit.Work]) -> Void
-  ) {
-    guard world.disk.isBusy, work.contains(where: { !$0.effect.isSavedFirst }) else { return perform(work) }
-    world.later(.seconds(1)) { [unowned world] in performLater(work, world, perform) }
+  override func perform(_ work: [PendingCommit.Work]) { daemon.perform(work.flatMap(change)) }
+}
+
+/// Performs signals only while no save is under way.
+private final class SignalsWaitForDisk: WrappedDaemon {
+  private unowned let world: SimulatedWorld
+
+  init(_ daemon: any DaemonDelegate, _ world: SimulatedWorld) {
+    self.world = world
+    super.init(daemon)
   }
 
-  private func filter(_ saving: Saving, _ change: @escaping (PendingCommit.Work) -> [PendingCommit.Work]) {
-    let perform = saving.perform
-    saving.perform = { perform($0.flatMap(change)) }
+  override func perform(_ work: [PendingCommit.Work]) {
+    guard world.disk.isBusy, work.contains(where: { !$0.effect.isSavedFirst }) else { return daemon.perform(work) }
+    world.later(.seconds(1)) { [unowned self] in perform(work) }
   }
 }
 

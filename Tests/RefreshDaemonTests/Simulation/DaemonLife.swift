@@ -17,6 +17,8 @@ final class DaemonLife {
   let folders: SimulatedFolders
   let daemon: Daemon
   private(set) var isAlive = true
+  /// A fault in what the daemon performs.
+  private var wrapped: WrappedDaemon?
   /// How many more calls of ports the daemon makes before it crashes; nil if it does not.
   private var callsLeft: Int?
 
@@ -27,6 +29,12 @@ final class DaemonLife {
     self.number = number
     (self.scheduler, self.launcher, self.machine) = (scheduler, launcher, machine)
     (self.reactor, self.folders, self.daemon) = (reactor, folders, daemon)
+  }
+
+  /// Puts a fault between the parts of the daemon and the daemon.
+  func wrap(_ make: (any DaemonDelegate) -> WrappedDaemon) {
+    let fault = make(daemon)
+    (wrapped, daemon.core.daemon) = (fault, fault)
   }
 
   func crash() { isAlive = false }

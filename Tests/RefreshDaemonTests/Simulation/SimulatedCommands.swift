@@ -32,15 +32,15 @@ final class SimulatedCommands {
   }
 
   private unowned let world: SimulatedWorld
-  /// The rooms of all commands that were ever started, by their ids, which are no refreshes.
-  private var rooms: [RefreshID: Room] = [:]
-  private var running: [TaskKey: Process] = [:]
+  /// The rooms of all commands that were ever started, by their runs.
+  private var rooms: [RunID: Room] = [:]
+  private var running: [ProcessKey: Process] = [:]
   private var stuckUntil: [AppID: Int64] = [:]
 
   init(_ world: SimulatedWorld) { self.world = world }
 
-  func isCommand(_ id: RefreshID) -> Bool { rooms[id] != nil }
-  func isQuestion(_ key: TaskKey) -> Bool { rooms[key.refresh] == .question }
+  func isCommand(_ id: RunID) -> Bool { rooms[id] != nil }
+  func isQuestion(_ key: ProcessKey) -> Bool { rooms[key.run] == .question }
 
   /// Whether a command of the app that no signal ends has run at an instant or later.
   func wasStuck(_ app: AppID, since instant: Int64) -> Bool {
@@ -50,7 +50,7 @@ final class SimulatedCommands {
   func start(_ launch: TaskLaunch, _ room: Room) {
     let key = launch.key
     world.note("\(room) \(key) of \(launch.app)")
-    rooms[key.refresh] = room
+    rooms[key.run] = room
     if room == .keeper { return world.keepers.start(launch) }
     world.book.ends.started(launch, room)
     guard world.isHealed || !world.fate.happens(5) else {
@@ -71,9 +71,9 @@ final class SimulatedCommands {
   }
 
   /// Sends a signal to a command; false if the process is no command.
-  func signal(_ key: TaskKey, _ signal: Int32) -> Bool {
-    if rooms[key.refresh] == .keeper { world.keepers.signal(key, signal) }
-    guard let process = running[key] else { return isCommand(key.refresh) }
+  func signal(_ key: ProcessKey, _ signal: Int32) -> Bool {
+    if rooms[key.run] == .keeper { world.keepers.signal(key, signal) }
+    guard let process = running[key] else { return isCommand(key.run) }
     running[key]?.isLate = true
     guard !process.isImmortal, signal == 9 || !process.isDeaf else { return true }
     world.after(world.fate.duration(.zero ... .seconds(1))) { [unowned self] in end(key, .signalled(signal)) }
@@ -83,7 +83,7 @@ final class SimulatedCommands {
   /// The daemon is gone, and its commands with it.
   func loseDaemon() { running = [:] }
 
-  private func end(_ key: TaskKey, _ exit: TaskEnd.Exit) {
+  private func end(_ key: ProcessKey, _ exit: TaskEnd.Exit) {
     guard let process = running.removeValue(forKey: key) else { return }
     world.note("end of \(process.room) \(key)")
     if process.isImmortal { stuckUntil[process.app] = world.now }
@@ -91,10 +91,10 @@ final class SimulatedCommands {
   }
 
   private func report(
-    _ key: TaskKey, _ app: AppID, _ room: Room, _ exit: TaskEnd.Exit, isLate: Bool = false
+    _ key: ProcessKey, _ app: AppID, _ room: Room, _ exit: TaskEnd.Exit, isLate: Bool = false
   ) {
     guard let life = world.life, life.isAlive else { return }
     if room == .question { world.book.questions.answered(app, isYes: exit == .exited(0) && !isLate) }
-    life.launcher.onEnd(key, TaskEnd(exit: exit))
+    life.launcher.end(key, exit)
   }
 }

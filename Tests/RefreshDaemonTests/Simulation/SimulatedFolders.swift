@@ -5,9 +5,7 @@ import RefreshEngine
 
 /// The watched folders as one life of the daemon sees them: looked at late, told of late, and at times not readable.
 final class SimulatedFolders: FolderWatch {
-  var onChange: ([WatchedFolder]) -> Void = { _ in }
-  var onState: (WatchedFolder, WatchedState) -> Void = { _, _ in }
-  var seenUntil: (AppID) -> Int64 = { _ in 0 }
+  private weak var owner: (any FolderWatchOwner)?
   private unowned let world: SimulatedWorld
   private var wanted: [WatchedFolder] = []
   /// The folders that were looked at, with their states.
@@ -16,6 +14,12 @@ final class SimulatedFolders: FolderWatch {
   private var unread: [WatchedFolder] = []
 
   init(_ world: SimulatedWorld) { self.world = world }
+
+  /// Reports to the daemon from now on.
+  func report(to owner: any FolderWatchOwner) -> SimulatedFolders {
+    self.owner = owner
+    return self
+  }
 
   func watch(_ folders: [WatchedFolder]) {
     guard world.calling() != nil else { return }
@@ -41,12 +45,14 @@ final class SimulatedFolders: FolderWatch {
   private func look(_ folder: WatchedFolder) {
     guard wanted.contains(folder) else { return }
     set(folder, WatchedState(folders: 1))
-    if let newest = world.book.changes.newest[folder.path], newest > seenUntil(folder.app) { tell([folder]) }
+    if let newest = world.book.changes.newest[folder.path], newest > owner?.seenUntil(folder.app) ?? 0 {
+      tell([folder])
+    }
   }
 
   private func set(_ folder: WatchedFolder, _ state: WatchedState) {
     states[folder] = state
-    onState(folder, state)
+    owner?.stateChanged(of: folder, to: state)
   }
 
   private func tell(_ folders: [WatchedFolder]) {
@@ -54,7 +60,7 @@ final class SimulatedFolders: FolderWatch {
     guard !folders.isEmpty else { return }
     world.note("changes in \(folders.map(\.path))")
     world.book.changes.told(folders.map(\.app))
-    if world.fault != .losesChanges { onChange(folders) }
+    if world.fault != .losesChanges { owner?.foldersChanged(folders) }
   }
 
   /// Something changes in the folder of an app.

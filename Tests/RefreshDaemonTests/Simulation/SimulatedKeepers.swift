@@ -10,7 +10,7 @@ final class SimulatedKeepers {
   static let file = "id = \"org.example.guard\"\nkind = \"guard\"\nunit = \"sync.service\"\nnetwork = \"any\"\n"
 
   private final class Keeper {
-    let key: TaskKey
+    let key: ProcessKey
     let token: String
     let givesBack: Bool
     var client: SimulatedClient?
@@ -18,14 +18,14 @@ final class SimulatedKeepers {
     var isKept: Bool
     var isReturning = false
 
-    init(_ key: TaskKey, token: String, _ order: JSONValue?) {
+    init(_ key: ProcessKey, token: String, _ order: JSONValue?) {
       (self.key, self.token) = (key, token)
       (isKept, givesBack) = (order?["is_kept"] == .flag(true), order?["gives_back"] == .flag(true))
     }
   }
 
   private unowned let world: SimulatedWorld
-  private var keepers: [TaskKey: Keeper] = [:]
+  private var keepers: [ProcessKey: Keeper] = [:]
   /// Whether the unit runs.
   private(set) var isRunning = true
   private(set) lazy var book = GuardBook(world)
@@ -150,7 +150,7 @@ final class SimulatedKeepers {
     }
   }
 
-  func signal(_ key: TaskKey, _ signal: Int32) {
+  func signal(_ key: ProcessKey, _ signal: Int32) {
     guard let keeper = keepers[key] else { return }
     if signal == 15 { return giveBack(keeper) }
     book.hasTrouble()
@@ -164,8 +164,8 @@ final class SimulatedKeepers {
     report(keeper.key, exit)
   }
 
-  private func report(_ key: TaskKey, _ exit: TaskEnd.Exit) {
+  private func report(_ key: ProcessKey, _ exit: TaskEnd.Exit) {
     guard let life = world.life, life.isAlive else { return }
-    life.launcher.onEnd(key, TaskEnd(exit: exit))
+    life.launcher.end(key, exit)
   }
 }

@@ -6,7 +6,7 @@ import Systemd
 
 /// A process of a simulated task.
 struct SimulatedProcess {
-  let key: TaskKey
+  let key: ProcessKey
   let app: AppID
   let startedAt: Int64
   var deadline: Int64
@@ -29,12 +29,12 @@ struct SimulatedProcess {
 
 /// The processes of all tasks, which may outlive a daemon.
 struct SimulatedProcesses {
-  private(set) var live: [TaskKey: SimulatedProcess] = [:]
+  private(set) var live: [ProcessKey: SimulatedProcess] = [:]
   /// The ends that the service manager keeps for the next daemon, and the reports of tasks.
-  var keptEnds: [TaskKey: TaskEnd.Exit] = [:]
-  var keptReports: [TaskKey: TaskCompletion] = [:]
+  var keptEnds: [ProcessKey: TaskEnd.Exit] = [:]
+  var keptReports: [ProcessKey: TaskCompletion] = [:]
 
-  subscript(key: TaskKey) -> SimulatedProcess? {
+  subscript(key: ProcessKey) -> SimulatedProcess? {
     get { live[key] }
     set { live[key] = newValue }
   }
@@ -44,16 +44,22 @@ struct SimulatedProcesses {
 
 /// A launcher whose tasks fail to start, overrun, ignore signals, report twice and outlive their daemon.
 final class SimulatedLauncher: Launcher {
-  var onOutput: (TaskKey, String) -> Void = { _, _ in }
-  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
   let problem: String? = nil
   private unowned let world: SimulatedWorld
   /// The tasks of an earlier daemon that this launcher has adopted.
-  private var adopted: Set<TaskKey> = []
+  private var adopted: Set<ProcessKey> = []
 
-  init(_ world: SimulatedWorld) { self.world = world }
+  private unowned let owner: any ProcessOwner
 
-  func start(_ launch: TaskLaunch) {
+  init(_ world: SimulatedWorld, for owner: any ProcessOwner) { (self.world, self.owner) = (world, owner) }
+
+  /// Reports the end of a process.
+  func end(_ key: ProcessKey, _ exit: TaskEnd.Exit) {
+    let isMistaken = world.fault == .takesNoForYes && world.commands.isQuestion(key)
+    owner.ended(key, TaskEnd(exit: isMistaken ? .exited(0) : exit))
+  }
+
+  func start(_ launch: TaskLaunch, before: Fingerprint?) {
     guard world.calling() != nil else { return }
     if SimulatedWorkers.isWorker(launch) { return world.workers.start(launch) }
     if let room = SimulatedCommands.Room(launch) { return world.commands.start(launch, room) }
@@ -64,15 +70,15 @@ final class SimulatedLauncher: Launcher {
     }
   }
 
-  func warn(_ key: TaskKey) {}
+  func warn(_ key: ProcessKey) {}
 
-  func terminate(_ key: TaskKey) {
+  func terminate(_ key: ProcessKey) {
     guard world.calling() != nil else { return }
     world.note("terminate \(key)")
     if !world.workers.signal(key, 15), !world.commands.signal(key, 15) { world.terminate(key) }
   }
 
-  func kill(_ key: TaskKey) {
+  func kill(_ key: ProcessKey) {
     guard world.calling() != nil else { return }
     world.note("kill \(key)")
     if world.workers.signal(key, 9) || world.commands.signal(key, 9) { return }
@@ -82,9 +88,9 @@ final class SimulatedLauncher: Launcher {
 
   func forget(_ apps: Set<AppID>) {}
 
-  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [ProcessKey: FoundTask] {
     guard world.outlives else { return [:] }
-    var found: [TaskKey: FoundTask] = [:]
+    var found: [ProcessKey: FoundTask] = [:]
     for key in left.map(\.key).sorted(by: { $0.description < $1.description }) {
       if let process = world.processes[key] {
         found[key] = FoundTask(token: process.token, completion: world.processes.keptReports[key])
@@ -98,7 +104,7 @@ final class SimulatedLauncher: Launcher {
     return found
   }
 
-  func clean(leftFrom refreshes: Set<RefreshID>) {
+  func clean(leftFrom runs: Set<RunID>) {
     world.keepers.clean()
     guard world.fault != .leavesOrphans else { return }
     for process in world.processes.inOrder where !adopted.contains(process.key) {
@@ -107,23 +113,23 @@ final class SimulatedLauncher: Launcher {
     }
   }
 
-  func keep(_ completion: TaskCompletion, of key: TaskKey) {
+  func keep(_ completion: TaskCompletion, of key: ProcessKey) {
     guard world.calling() != nil else { return }
     world.processes.keptReports[key] = completion
   }
 
-  func release(_ refresh: RefreshID) {
-    guard world.calling() != nil, !world.workers.ids.contains(refresh), !world.commands.isCommand(refresh) else {
+  func release(_ run: RunID) {
+    guard world.calling() != nil, !world.workers.ids.contains(run), !world.commands.isCommand(run) else {
       return
     }
-    world.note("release \(refresh)")
-    world.book.released(refresh)
-    for key in world.processes.keptEnds.keys where key.refresh == refresh { world.processes.keptEnds[key] = nil }
-    for key in world.processes.keptReports.keys where key.refresh == refresh { world.processes.keptReports[key] = nil }
+    world.note("release \(run)")
+    world.book.released(RefreshID(run))
+    for key in world.processes.keptEnds.keys where key.run == run { world.processes.keptEnds[key] = nil }
+    for key in world.processes.keptReports.keys where key.run == run { world.processes.keptReports[key] = nil }
   }
 
-  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) {
-    let staying = world.outlives ? Set(world.processes.live.keys.map(\.refresh)) : []
+  func findSurvivors(answer: @escaping (Set<RunID>) -> Void) {
+    let staying = world.outlives ? Set(world.processes.live.keys.map(\.run)) : []
     world.later(.milliseconds(5)) { answer(staying) }
   }
 }
@@ -169,7 +175,7 @@ extension SimulatedWorld {
   }
 
   /// A task reports its own outcome, as its call does.
-  private func complete(_ key: TaskKey, _ outcome: Outcome) {
+  private func complete(_ key: ProcessKey, _ outcome: Outcome) {
     guard let daemon = life?.daemon, processes[key] != nil, daemon.runner.refreshes[key.refresh] != nil else { return }
     note("report of \(key)")
     let isFirst = daemon.core.engine.outcome(of: key.refresh, task: key.task) == nil
@@ -177,12 +183,12 @@ extension SimulatedWorld {
     if isFirst { life?.launcher.keep(TaskCompletion(outcome, message: ""), of: key) }
   }
 
-  func expectEnd(of key: TaskKey) {
+  func expectEnd(of key: ProcessKey) {
     guard let at = processes[key]?.endsAt else { return }
     after(.microseconds(max(0, at - now))) { [unowned self] in end(key, at: at) }
   }
 
-  private func end(_ key: TaskKey, at: Int64) {
+  private func end(_ key: ProcessKey, at: Int64) {
     // Sleep or a signal may have moved the end.
     guard let process = processes[key], let endsAt = process.endsAt, endsAt <= now else { return }
     processes[key] = nil
@@ -193,14 +199,14 @@ extension SimulatedWorld {
   }
 
   /// Reports the end of a task to the daemon, if there is one.
-  func report(_ key: TaskKey, _ exit: TaskEnd.Exit) {
+  func report(_ key: ProcessKey, _ exit: TaskEnd.Exit) {
     guard let life, life.isAlive else { return }
-    if fault == .losesEnds, key.refresh.number.isMultiple(of: 5) { return }
-    life.launcher.onEnd(key, TaskEnd(exit: exit))
-    if fault == .releasesBeforeSave { life.launcher.release(key.refresh) }
+    if fault == .losesEnds, key.run.number.isMultiple(of: 5) { return }
+    life.launcher.end(key, exit)
+    if fault == .releasesBeforeSave { life.launcher.release(key.run) }
   }
 
-  func terminate(_ key: TaskKey) {
+  func terminate(_ key: ProcessKey) {
     guard var process = processes[key] else { return }
     if process.termAt == nil { (process.termAt, process.excusedAtTerm) = (now, excused) }
     if let delay = process.endsAfterTerm, !process.isImmortal, process.endsAt.map({ $0 > now + delay }) ?? true {
@@ -210,7 +216,7 @@ extension SimulatedWorld {
     expectEnd(of: key)
   }
 
-  func kill(_ key: TaskKey) {
+  func kill(_ key: ProcessKey) {
     guard var process = processes[key] else { return }
     process.killAt = process.killAt ?? now
     let end = now + chance.duration(.zero ... .seconds(1)).inMicroseconds

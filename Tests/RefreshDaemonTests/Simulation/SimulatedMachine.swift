@@ -6,14 +6,29 @@ import Systemd
 
 /// The machine as its message bus reports it to a daemon: late, or not at all.
 final class SimulatedMachine: MachineConditions {
-  var onChange: (Observation) -> Void = { _ in }
-  var onSleep: (Bool) -> Void = { _ in }
-  var onSessions: (Set<UInt32>) -> Void = { _ in }
+  private weak var observer: (any MachineObserver)?
   let timeToSleep: Int64 = 4_000_000
   private unowned let world: SimulatedWorld
   private var watched: ConditionNeeds = []
 
   init(_ world: SimulatedWorld) { self.world = world }
+
+  /// Reports to the daemon from now on.
+  func report(to observer: any MachineObserver) -> SimulatedMachine {
+    self.observer = observer
+    return self
+  }
+
+  private func onChange(_ observation: Observation) {
+    if world.fault != .doesNotHearConditions { observer?.observed(observation) }
+  }
+
+  func onSleep(_ isAsleep: Bool) { if world.fault != .doesNotHearSleep { observer?.sleeps(isAsleep) } }
+
+  func onSessions(_ users: Set<UInt32>) {
+    let isDeaf = world.fault == .doesNotHearLogouts
+    observer?.sessionsChanged(isDeaf ? users.union([SimulatedSessions.user]) : users)
+  }
 
   func start(needs: ConditionNeeds, facts: Set<NamedFact>) {
     guard world.calling() != nil else { return }
@@ -50,7 +65,6 @@ final class SimulatedMachine: MachineConditions {
 
 /// A zone without daylight saving.
 final class SimulatedZone: ZoneSource {
-  var onZone: (Zone) -> Void = { _ in }
   let zone: Zone
 
   init(offset: Int32) { zone = Zone(offset: offset) }

@@ -7,7 +7,7 @@ import RefreshEngine
 final class SimulatedWorkers {
   /// A worker process and its transfers.
   fileprivate final class Worker {
-    let key: TaskKey
+    let key: ProcessKey
     let token: String
     var orders: SimulatedClient?
     var reports: SimulatedClient?
@@ -17,13 +17,13 @@ final class SimulatedWorkers {
     var isAlive = true
     var isTelling = false
 
-    init(_ key: TaskKey, token: String) { (self.key, self.token) = (key, token) }
+    init(_ key: ProcessKey, token: String) { (self.key, self.token) = (key, token) }
   }
 
   private unowned let world: SimulatedWorld
-  /// The ids of all workers that were ever started, which are no refreshes.
-  private(set) var ids: Set<RefreshID> = []
-  private var workers: [TaskKey: Worker] = [:]
+  /// The runs of all workers that were ever started.
+  private(set) var ids: Set<RunID> = []
+  private var workers: [ProcessKey: Worker] = [:]
   /// The present bytes of each file, and the bytes that survive a loss of power.
   private var files: [String: Int64] = [:]
   private var synced: [String: Int64] = [:]
@@ -41,7 +41,7 @@ final class SimulatedWorkers {
     let token = launch.environment.first { $0.hasPrefix("REFRESH_TOKEN=") }.map { String($0.dropFirst(14)) }
     let worker = Worker(launch.key, token: token ?? "")
     world.note("worker \(launch.key) of \(launch.app)")
-    ids.insert(launch.key.refresh)
+    ids.insert(launch.key.run)
     guard world.isHealed || !world.dice.happens(5) else {
       return world.later(.milliseconds(1)) { [unowned world] in world.report(launch.key, .notStarted("no such program"))
       }
@@ -55,7 +55,7 @@ final class SimulatedWorkers {
   }
 
   /// Ends a worker by a signal; false if the process is no worker.
-  func signal(_ key: TaskKey, _ signal: Int32) -> Bool {
+  func signal(_ key: ProcessKey, _ signal: Int32) -> Bool {
     guard let worker = workers[key] else { return false }
     if signal == 9 || world.isHealed || !world.dice.happens(30) {
       world.after(world.dice.duration(.zero ... .seconds(1))) { [unowned self] in end(worker, .signalled(signal)) }

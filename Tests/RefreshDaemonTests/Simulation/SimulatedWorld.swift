@@ -189,14 +189,18 @@ final class SimulatedWorld {
     do {
       let loaded = try disk.open()
       note("daemon \(loaded.start) starts")
-      let (scheduler, launcher, machine) = (SimulatedScheduler(self), SimulatedLauncher(self), SimulatedMachine(self))
+      let (scheduler, machine) = (SimulatedScheduler(self), SimulatedMachine(self))
+      let running = RunningProcesses(scheduler, MemoryLooks())
+      let launcher = SimulatedLauncher(self, for: running)
       let reactor = SimulatedReactor(isDeaf: fault == .doesNotHearHangUps)
       let folders = SimulatedFolders(self)
       let ports = Ports(
-        settings: settings, scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
-        choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
-        zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
-        folders: folders,
+        settings: settings, scheduler: scheduler, store: SimulatedStore(self, disk),
+        processes: Processes(launcher, running),
+        choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"),
+        conditions: { machine.report(to: $0) },
+        zone: { _ in SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
+        folders: { folders.report(to: $0) },
         diskSpace: { [unowned self] in { [unowned self] needs, _, answer in space.ask(needs, answer) } },
         forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},

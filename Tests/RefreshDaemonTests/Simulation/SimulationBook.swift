@@ -20,7 +20,7 @@ final class SimulationBook {
   private(set) lazy var changes = ChangeBook(world)
   private(set) lazy var questions = QuestionBook(world)
   private var turns = (hour: Int64(0), count: 0)
-  private var beforeSleep: (keys: Set<TaskKey>, excused: Int64) = ([], 0)
+  private var beforeSleep: (keys: Set<ProcessKey>, excused: Int64) = ([], 0)
 
   init(_ world: SimulatedWorld) { self.world = world }
 
@@ -71,7 +71,7 @@ final class SimulationBook {
     tells[key.refresh] = push
   }
 
-  func killed(_ key: TaskKey) {
+  func killed(_ key: ProcessKey) {
     guard let process = world.processes[key], !process.hasSlept else { return }
     guard let termAt = process.termAt else { return fail(.stopsInTime, "\(key) is killed without SIGTERM") }
     if world.now < termAt + process.grace - 1000, beforeSleep.keys.isEmpty {

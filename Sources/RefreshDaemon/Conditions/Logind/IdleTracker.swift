@@ -6,7 +6,7 @@ import Systemd
 /// A desktop reports to logind when its user is idle. logind calls the machine idle when all sessions are, or when there
 /// is none (org.freedesktop.login1(5), `IdleHint`). A user's daemon asks only for its own user.
 final class IdleTracker: FactTracker {
-  var onChange: () -> Void = {}
+  private let onChange: () -> Void
 
   private let object: BusObject
   private var inhibited: BusValue?
@@ -14,7 +14,8 @@ final class IdleTracker: FactTracker {
 
   static func observation(_ reading: Reading<Bool>) -> Observation { .idle(reading) }
 
-  init(in context: TrackerContext) throws(SystemdError) {
+  init(in context: TrackerContext, onChange: @escaping () -> Void) throws(SystemdError) {
+    self.onChange = onChange
     let user = context.settings.user
     object = try BusObject(
       Logind.service, called: Logind.name, path: user.map { "\(Logind.path)/user/_\($0)" } ?? Logind.path,

@@ -6,8 +6,6 @@ import Systemd
 /// count (org.freedesktop.login1(5), `Class`). A closing session counts until its processes have ended. The last answer
 /// stays in force while logind or the bus is away, so that an update of systemd logs nobody out.
 final class LoginTracker {
-  /// Called with the users who have sessions after each answer of logind, also if they are the same as before.
-  var onSessions: (Set<UInt32>) -> Void = { _ in }
   /// The state of logind, in a few words for a person.
   var text: String { ConditionAnswer<Bool>(logind.state) { _ in .known(true) }.text }
 
@@ -20,6 +18,7 @@ final class LoginTracker {
   }
 
   private let bus: Bus
+  private let onSessions: (Set<UInt32>) -> Void
   /// Reports when logind appears on the bus.
   private let logind: BusObject
   private var listeners: [BusListener] = []
@@ -27,8 +26,10 @@ final class LoginTracker {
   private var sessions: [String: Session] = [:]
   private var lingering: [UInt32: BusCall] = [:]
 
-  init(on bus: Bus) throws(SystemdError) {
-    self.bus = bus
+  /// Starts to watch; calls `onSessions` with the users who have sessions after each answer of logind, also if they are the
+  /// same as before.
+  init(on bus: Bus, onSessions: @escaping (Set<UInt32>) -> Void) throws(SystemdError) {
+    (self.bus, self.onSessions) = (bus, onSessions)
     logind = try BusObject(
       Logind.service, called: Logind.name, path: Logind.path, interface: Logind.interface, wanted: [], on: bus)
     logind.onChange = { [unowned self] in

@@ -7,8 +7,8 @@ import Systemd
 /// The commands that answer conditions of apps' own: `when` of the app's file, and refresh-worker for `reachable`.
 ///
 /// Each runs as the app's owner, and is bounded in time. An app has one at a time, and a user a few; the others queue
-/// (``CommandTurns``). Each question of the engine gets one answer.
-final class ConditionQuestions {
+/// (``CommandQueue``). Each question of the engine gets one answer.
+final class ConditionQuestions: CommandOwner {
   /// How long a command may take before SIGTERM; then its answer is no.
   private static let deadline = Duration.seconds(10)
   /// The answer of a command that took too long.
@@ -24,45 +24,32 @@ final class ConditionQuestions {
 
   private unowned let core: DaemonCore
   private let environment: TaskEnvironment
-  private let turns: CommandTurns<Constraint>
+  private let processes: Processes
+  private lazy var queue = CommandQueue<Run>(
+    core, processes,
+    CommandBounds(deadline: Self.deadline, mostOfUser: Self.mostOfUser, longestLine: Self.longestText), for: self)
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
-    (self.core, self.environment) = (core, environment)
-    turns = CommandTurns(
-      core, ports, .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser))
-    turns.mayStart = { [unowned self] in isStillAsked($0) }
-    turns.onRefused = { [unowned self] in answer($0.launch.key.refresh, $0.launch.app, $0.purpose, no: $1) }
-    turns.onLate = { [unowned self] in answer($0.refresh, $1.app, $1.purpose, no: Self.late) }
-    turns.onEnd = { [unowned self] key, ended, end in
-      // The engine has the answer of a late command already.
-      if !ended.isLate {
-        self.core.handle(.answered(ended.app, key.refresh, ended.purpose, Self.state(end, ended.lastLine)))
-      }
-    }
-    turns.onStuck = { [unowned self] in
-      refuseWaiting(behind: $0)
-      onGivenUp()
-    }
+    (self.core, self.environment, processes) = (core, environment, ports.processes)
   }
 
   /// Whether no command is left, except commands that outlived SIGKILL.
-  var isEmpty: Bool { turns.isEmpty }
-  /// Called when a command is given up, because SIGKILL does not end it; set once.
-  var onGivenUp: () -> Void = {}
+  var isEmpty: Bool { queue.isEmpty }
 
   /// Asks the command of a condition; the answer is an event.
-  func ask(_ id: RefreshID, _ constraint: Constraint, of app: AppConfiguration?) {
-    guard let app, let launch = launch(id, constraint, of: app) else {
-      if let app { answer(id, app.id, constraint, no: "no command is configured") }
+  func ask(_ question: Run, of app: AppConfiguration?) {
+    guard let app, let launch = launch(question, of: app) else {
+      if app != nil { answer(question, no: "no command is configured") }
       return
     }
-    if turns.isStuck(app.id) { return answer(id, app.id, constraint, no: Self.stuck) }
+    if queue.isStuck(app.id) { return answer(question, no: Self.stuck) }
     // The engine no longer takes an answer to an earlier question about the same.
-    turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == constraint }
-    _ = turns.add(constraint, launch)
+    queue.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose.owner == question.owner }
+    _ = queue.add(question, launch)
   }
 
-  private func launch(_ id: RefreshID, _ constraint: Constraint, of app: AppConfiguration) -> TaskLaunch? {
+  private func launch(_ question: Run, of app: AppConfiguration) -> TaskLaunch? {
+    guard let constraint = question.constraint else { return nil }
     let command: Command
     var input: [UInt8]?
     if constraint == .reachable {
@@ -76,8 +63,8 @@ final class ConditionQuestions {
       command = when
     }
     return TaskLaunch(
-      key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner,
-      environment: environment.variables(ofNotifyCommand: command, app: app, id: id, []),
+      key: ProcessKey(question), app: app.id, command: command, owner: app.owner,
+      environment: environment.variables(ofNotifyCommand: command, app: app, run: question, []),
       description: "\(app.name): \(constraint.rawValue)", timeLimit: Self.deadline,
       grace: TerminationSequence.shortGrace,
       sandbox: constraint == .reachable ? AppSandbox() : app.sandbox,
@@ -100,34 +87,38 @@ final class ConditionQuestions {
     }
   }
 
+  /// Kills all commands, because the daemon stops.
+  func killAll() { queue.killAll() }
+
+  // MARK: - The queue's commands
+
   /// Whether the engine still waits for the answer: the app may have been disabled, paused, refreshed or removed meanwhile.
-  private func isStillAsked(_ question: CommandTurns<Constraint>.QueuedCommand) -> Bool {
-    let (id, app) = (question.launch.key.refresh, question.launch.app)
-    if core.engine.isAsked(id, question.purpose, of: app, at: core.now) { return true }
-    core.handle(.withdrawn(app, id, question.purpose))
+  func mayStart(_ question: QueuedCommand<Run>) -> Bool {
+    if core.engine.isAsked(question.purpose, at: core.now) { return true }
+    core.handle(.withdrawn(question.purpose))
     return false
   }
 
+  func refused(_ question: QueuedCommand<Run>, _ reason: String) { answer(question.purpose, no: reason) }
+
+  func printed(_ line: String, by question: RunningCommand<Run>, _ run: RunID) {}
+
+  func late(_ question: RunningCommand<Run>) { answer(question.purpose, no: Self.late) }
+
   /// Answers the questions that queue behind a stuck command of their app.
-  private func refuseWaiting(behind stuck: CommandTurns<Constraint>.Running) {
-    for behind in turns.removeWaiting(of: stuck.owner, { $0.launch.app == stuck.app }) {
-      answer(behind.launch.key.refresh, stuck.app, behind.purpose, no: Self.stuck)
+  func stuck(_ question: RunningCommand<Run>) {
+    for behind in queue.removeWaiting(of: question.owner, { $0.launch.app == question.app }) {
+      answer(behind.purpose, no: Self.stuck)
     }
   }
 
-  /// Keeps a line that a command printed, for its answer; false if the task is no question.
-  func receive(_ line: String, of key: TaskKey) -> Bool {
-    turns.receive(String(line.prefix(Self.longestText)), of: key) != nil
+  func ended(_ question: RunningCommand<Run>, _ end: TaskEnd) {
+    // The engine has the answer of a late command already.
+    if !question.isLate { core.handle(.answered(question.purpose, Self.state(end, question.lastLine))) }
   }
 
-  /// Kills all commands, because the daemon stops.
-  func killAll() { turns.killAll() }
-
-  /// Handles the end of a command; false if the task is no question.
-  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
-
-  private func answer(_ id: RefreshID, _ app: AppID, _ constraint: Constraint, no text: String) {
-    core.handle(.answered(app, id, constraint, FactState(isMet: false, text: text)))
+  private func answer(_ question: Run, no text: String) {
+    core.handle(.answered(question, FactState(isMet: false, text: text)))
   }
 
   private static func state(_ end: TaskEnd, _ said: String) -> FactState {

@@ -11,7 +11,7 @@ final class MountTable: NamedFactSource {
   private static let pause: Int64 = 100_000
 
   let name: String
-  var onChange: () -> Void = {}
+  private let onChange: () -> Void
   private(set) var problem: String?
 
   /// The folders on which a file system is mounted.
@@ -21,8 +21,9 @@ final class MountTable: NamedFactSource {
   private var source: UrgentSource?
   private var timer: TimerSource?
 
-  init(_ path: String, on loop: EventLoop) throws(SystemdError) {
-    name = path
+  /// Reads the table and starts to watch it; calls `onChange` after every change.
+  init(_ path: String, on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemdError) {
+    (name, self.onChange) = (path, onChange)
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemdError(cannot: "watch \(path)", code: errno) }
     self.loop = loop

@@ -5,8 +5,6 @@ import Systemd
 protocol NamedFactSource: AnyObject {
   /// The name of the source, for people.
   var name: String { get }
-  /// Called after every change that the source sees.
-  var onChange: () -> Void { get set }
   /// Why the source may miss changes, in one sentence; nil when all is well.
   var problem: String? { get }
   /// The state of a fact by its name; nil if the source does not know it.
@@ -20,14 +18,18 @@ final class NamedFactWatch {
   /// A constraint whose facts are watched, and how its source is opened.
   struct Kind: Sendable {
     let constraint: Constraint
-    let open: @Sendable (EventLoop, ConditionSources.Settings) throws(SystemdError) -> any NamedFactSource
+    /// Opens the source, which calls the closure after every change that it sees.
+    let open:
+      @Sendable (EventLoop, ConditionSources.Settings, @escaping () -> Void) throws(SystemdError) -> any NamedFactSource
   }
 
   /// Every constraint whose facts are watched.
   static let kinds = [
-    Kind(constraint: .mounted) { (loop, settings) throws(SystemdError) in try MountTable(settings.mounts, on: loop) },
-    Kind(constraint: .present) { (loop, settings) throws(SystemdError) in
-      try USBDevices(in: settings.usbDevices, on: loop)
+    Kind(constraint: .mounted) { (loop, settings, onChange) throws(SystemdError) in
+      try MountTable(settings.mounts, on: loop, onChange: onChange)
+    },
+    Kind(constraint: .present) { (loop, settings, onChange) throws(SystemdError) in
+      try USBDevices(in: settings.usbDevices, on: loop, onChange: onChange)
     },
   ]
 
@@ -70,9 +72,10 @@ final class NamedFactWatch {
 
   private func open() {
     do throws(SystemdError) {
-      let new = try kind.open(loop, settings)
-      new.onChange = { [unowned self] in for fact in reported.keys.sorted() { look(at: fact) } }
-      (source, trouble) = (new, nil)
+      source = try kind.open(loop, settings) { [unowned self] in
+        for fact in reported.keys.sorted() { look(at: fact) }
+      }
+      trouble = nil
     } catch {
       trouble = error.description
     }

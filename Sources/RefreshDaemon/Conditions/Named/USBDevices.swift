@@ -9,7 +9,7 @@ final class USBDevices: NamedFactSource {
   private static let pause: Int64 = 200_000
 
   let name: String
-  var onChange: () -> Void = {}
+  private let onChange: () -> Void
   private(set) var problem: String?
 
   private var devices: Set<String> = []
@@ -17,8 +17,9 @@ final class USBDevices: NamedFactSource {
   private var timer: TimerSource?
   private var isPausing = false
 
-  init(in directory: String, on loop: EventLoop) throws(SystemdError) {
-    name = directory
+  /// Reads the devices and starts to watch them; calls `onChange` after every event.
+  init(in directory: String, on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemdError) {
+    (name, self.onChange) = (directory, onChange)
     timer = try loop.timer { [unowned self] in look() }
     monitor = try loop.onDevice(of: "usb") { [unowned self] in changed() }
     read()

@@ -9,17 +9,16 @@ final class NetworkManager {
   static let name = "NetworkManager"
   private static let service = "org.freedesktop.NetworkManager"
 
-  /// Called after every change of ``answer``.
-  var onChange: () -> Void = {}
-
   private let bus: Bus
+  private let onChange: (NetworkManager) -> Void
   private let manager: BusObject
   private var connection: Followed<BusObject>?
   private var device: Followed<BusReply>?
   private var accessPoint: Followed<BusReply>?
 
-  init(on bus: Bus) throws(SystemdError) {
-    self.bus = bus
+  /// Starts to watch; calls `onChange` after every change of ``answer``.
+  init(on bus: Bus, onChange: @escaping (NetworkManager) -> Void) throws(SystemdError) {
+    (self.bus, self.onChange) = (bus, onChange)
     manager = try BusObject(
       Self.service, called: Self.name, path: "/org/freedesktop/NetworkManager", interface: Self.service,
       wanted: ["State", "Connectivity", "Metered", "PrimaryConnection", "PrimaryConnectionType"], on: bus)
@@ -40,7 +39,7 @@ final class NetworkManager {
 
   /// Follows the manager to the connection, its device and its access point, as far as they are known.
   private func follow() {
-    defer { onChange() }
+    defer { onChange(self) }
     guard case .known(let properties) = manager.state, let path = Properties(properties).primaryConnection else {
       (connection, device, accessPoint) = (nil, nil, nil)
       return
@@ -79,7 +78,7 @@ final class NetworkManager {
     Followed(
       path: path,
       value: BusReply(to: .get(property, of: interface, at: path, in: Self.service), on: bus) { [unowned self] in
-        onChange()
+        onChange(self)
       })
   }
 }

@@ -3,24 +3,24 @@ import Systemd
 
 /// The network, from NetworkManager, else systemd-networkd, else the kernel.
 final class NetworkTracker: FactTracker {
-  var onChange: () -> Void = {}
-
   private let manager: NetworkManager
   private let networkd: Networkd
   private let routes: FallbackSource<Routes>
 
   static func observation(_ reading: Reading<Network>) -> Observation { .network(reading) }
 
-  init(in context: TrackerContext) throws(SystemdError) {
-    manager = try NetworkManager(on: context.bus)
-    networkd = try Networkd(on: context.bus)
-    routes = FallbackSource { () throws(SystemdError) in
-      try Routes(on: context.loop, devices: context.settings.networkDevices)
+  init(in context: TrackerContext, onChange: @escaping () -> Void) throws(SystemdError) {
+    let routes = FallbackSource<Routes> { () throws(SystemdError) in
+      try Routes(on: context.loop, devices: context.settings.networkDevices, onChange: onChange)
     }
-    manager.onChange = { [unowned self] in look() }
-    networkd.object.onChange = { [unowned self] in look() }
-    routes.onChange = { [unowned self] in onChange() }
-    watchRoutesIfNeeded()
+    self.routes = routes
+    manager = try NetworkManager(on: context.bus) { manager in
+      routes.watch(manager.needsRoutes)
+      onChange()
+    }
+    networkd = try Networkd(on: context.bus)
+    networkd.object.onChange = onChange
+    routes.watch(manager.needsRoutes)
   }
 
   var sources: [ConditionSource<Network>] {
@@ -38,13 +38,9 @@ final class NetworkTracker: FactTracker {
     guard manager.isDisconnected, let route = routes.source?.route else { return manager.answer }
     return .silent("NetworkManager does not manage \(route.interface)")
   }
+}
 
-  private func look() {
-    watchRoutesIfNeeded()
-    onChange()
-  }
-
-  private func watchRoutesIfNeeded() {
-    routes.watch(manager.isDisconnected || manager.answer.isMissing)
-  }
+extension NetworkManager {
+  /// Whether the kernel's routes must answer in its place.
+  fileprivate var needsRoutes: Bool { isDisconnected || answer.isMissing }
 }

@@ -25,7 +25,7 @@ final class Routes: AnswerSource {
     (AF_INET6, [0x20, 0x01, 0x05, 0x03, 0xba, 0x3e, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0x30]),
   ]
 
-  var onChange: () -> Void = {}
+  private let onChange: () -> Void
   /// The route now; nil if there is none.
   private(set) var route: Route?
   /// The reason why the route is not known.
@@ -35,9 +35,11 @@ final class Routes: AnswerSource {
   private let descriptor: Int32
   private var source: IOSource?
 
-  /// Starts to watch; `devices` is the kernel's directory of network devices, `/sys/class/net`.
-  init(on loop: EventLoop, devices: String) throws(SystemdError) {
-    self.devices = devices
+  /// Starts to watch; calls `onChange` after every change of ``answer``.
+  ///
+  /// `devices` is the kernel's directory of network devices, `/sys/class/net`.
+  init(on loop: EventLoop, devices: String, onChange: @escaping () -> Void) throws(SystemdError) {
+    (self.devices, self.onChange) = (devices, onChange)
     descriptor = linux_route_events()
     guard descriptor >= 0 else { throw SystemdError(cannot: "watch the kernel's routes", code: errno) }
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in receiveEvents() }

@@ -3,8 +3,6 @@ import Systemd
 
 /// Whether the power-saver profile is on, from power-profiles-daemon or a compatible service.
 final class PowerProfileTracker: FactTracker {
-  var onChange: () -> Void = {}
-
   private static let name = "power-profiles-daemon"
 
   private let daemon: BusObject
@@ -13,15 +11,15 @@ final class PowerProfileTracker: FactTracker {
 
   static func observation(_ reading: Reading<Bool>) -> Observation { .powerSaver(reading) }
 
-  init(in context: TrackerContext) throws(SystemdError) {
+  init(in context: TrackerContext, onChange: @escaping () -> Void) throws(SystemdError) {
     daemon = try BusObject(
       "org.freedesktop.UPower.PowerProfiles", called: Self.name, path: "/org/freedesktop/UPower/PowerProfiles",
       interface: "org.freedesktop.UPower.PowerProfiles", wanted: ["ActiveProfile"], on: context.bus)
     formerly = try BusObject(
       "net.hadess.PowerProfiles", called: Self.name, path: "/net/hadess/PowerProfiles",
       interface: "net.hadess.PowerProfiles", wanted: ["ActiveProfile"], on: context.bus)
-    daemon.onChange = { [unowned self] in onChange() }
-    formerly.onChange = { [unowned self] in onChange() }
+    daemon.onChange = onChange
+    formerly.onChange = onChange
   }
 
   /// The only source, with the better answer of the two bus names.

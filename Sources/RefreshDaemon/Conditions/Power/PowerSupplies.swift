@@ -6,14 +6,15 @@ import Systemd
 ///
 /// Reads the files at the start and after each event of udev(7); nothing is polled.
 final class PowerSupplies: AnswerSource {
-  var onChange: () -> Void = {}
+  private let onChange: () -> Void
   private(set) var answer = ConditionAnswer<Power>.awaited
 
   private let directory: String
   private var monitor: DeviceMonitor?
 
-  init(in directory: String, on loop: EventLoop) throws(SystemdError) {
-    self.directory = directory
+  /// Starts to watch; calls `onChange` after every change of ``answer``.
+  init(in directory: String, on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemdError) {
+    (self.directory, self.onChange) = (directory, onChange)
     answer = Self.read(directory)
     monitor = try loop.onDevice(of: "power_supply") { [unowned self] in look() }
   }

@@ -6,22 +6,19 @@ final class UPower {
   static let name = "UPower"
   private static let service = "org.freedesktop.UPower"
 
-  /// Called after every change of ``answer``.
-  var onChange: () -> Void = {}
-
   private let daemon: BusObject
   /// The display device: all batteries of the machine as one.
   private let battery: BusObject
 
-  init(on bus: Bus) throws(SystemdError) {
+  /// Starts to watch; calls `onChange` after every change of ``answer``.
+  init(on bus: Bus, onChange: @escaping (UPower) -> Void) throws(SystemdError) {
     daemon = try BusObject(
       Self.service, called: Self.name, path: "/org/freedesktop/UPower", interface: Self.service,
       wanted: ["OnBattery"], on: bus)
     battery = try BusObject(
       Self.service, called: Self.name, path: "/org/freedesktop/UPower/devices/DisplayDevice",
       interface: "\(Self.service).Device", wanted: ["Percentage", "IsPresent"], on: bus)
-    daemon.onChange = { [unowned self] in onChange() }
-    battery.onChange = { [unowned self] in onChange() }
+    for object in [daemon, battery] { object.onChange = { [unowned self] in onChange(self) } }
   }
 
   var answer: ConditionAnswer<Power> {

@@ -12,7 +12,7 @@ final class CgroupTrees: ProcessTrees {
 
   private let loop: EventLoop
   private let directory: String
-  private var clearing: [TaskKey: CgroupWatch] = [:]
+  private var clearing: [ProcessKey: CgroupWatch] = [:]
 
   /// Divides the cgroup of a directory, and moves the calling process into a leaf.
   ///
@@ -27,7 +27,7 @@ final class CgroupTrees: ProcessTrees {
     try Cgroup.write("0", to: "\(leaf)/cgroup.procs")
   }
 
-  func prepare(_ key: TaskKey, environment: [String]) throws(StartError) -> Int32? {
+  func prepare(_ key: ProcessKey, environment: [String]) throws(StartError) -> Int32? {
     let path = path(of: key)
     let isMade = mkdir(path, 0o755) == 0
     let descriptor = isMade ? open("\(path)/cgroup.procs", O_WRONLY | O_CLOEXEC) : -1
@@ -37,15 +37,15 @@ final class CgroupTrees: ProcessTrees {
     return descriptor
   }
 
-  func started(_ key: TaskKey, main: pid_t) {}
+  func started(_ key: ProcessKey, main: pid_t) {}
 
-  func send(_ signal: Int32, to key: TaskKey) {
+  func send(_ signal: Int32, to key: ProcessKey) {
     Cgroup.send(signal, to: path(of: key))
   }
 
-  func processes(of key: TaskKey) -> [pid_t] { Cgroup.processes(in: path(of: key)) }
+  func processes(of key: ProcessKey) -> [pid_t] { Cgroup.processes(in: path(of: key)) }
 
-  func clear(_ key: TaskKey, then: @escaping (Duration) -> Void) {
+  func clear(_ key: ProcessKey, then: @escaping (Duration) -> Void) {
     let path = path(of: key)
     if Cgroup.remove(path) { return then(.zero) }
     Cgroup.send(SIGKILL, to: path)
@@ -66,13 +66,13 @@ final class CgroupTrees: ProcessTrees {
     }
   }
 
-  func cgroup(of key: TaskKey) -> String? { path(of: key) }
+  func cgroup(of key: ProcessKey) -> String? { path(of: key) }
 
-  private func cleared(_ key: TaskKey, then: (Duration) -> Void) {
+  private func cleared(_ key: ProcessKey, then: (Duration) -> Void) {
     clearing[key] = nil
     _ = Cgroup.remove(path(of: key))
     then(.zero)
   }
 
-  private func path(of key: TaskKey) -> String { "\(directory)/\(Self.start)\(key)" }
+  private func path(of key: ProcessKey) -> String { "\(directory)/\(Self.start)\(key)" }
 }

@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 import RefreshEngine
 
-/// The processes of refreshes that a crashed daemon left behind, found by their environment.
+/// The processes of runs that a crashed daemon left behind, found by their environment.
 struct LeftProcesses {
   /// The daemon's socket, as in `REFRESH_SOCKET` of its tasks; other daemons have other sockets.
   let socket: String
-  /// The refreshes without a recorded end.
-  let refreshes: Set<RefreshID>
+  /// The runs without a recorded end.
+  let runs: Set<RunID>
 
   /// Kills the processes, and waits for their ends until the bound.
   ///
@@ -15,7 +15,7 @@ struct LeftProcesses {
   /// have not ended; the caller closes them.
   @discardableResult
   func kill(until bound: WaitBound) -> [pid_t: Int32] {
-    guard !refreshes.isEmpty else { return [:] }
+    guard !runs.isEmpty else { return [:] }
     while case let found = find(), !found.isEmpty {
       for descriptor in found.values { _ = linux_pidfd_send_signal(descriptor, SIGKILL) }
       let left = found.filter { !bound.wait(for: Int16(POLLIN), on: $0.value) }
@@ -25,24 +25,24 @@ struct LeftProcesses {
     return [:]
   }
 
-  /// The refresh in a process's environment; nil if the process hides its environment or has another.
-  func refresh(of process: pid_t) -> RefreshID? {
-    let environment = Processes.environment(of: process)
-    return refreshes.first { environment.contains("REFRESH_ID=\($0)") }
+  /// The run in a process's environment; nil if the process hides its environment or has another.
+  func run(of process: pid_t) -> RunID? {
+    let environment = KernelProcesses.environment(of: process)
+    return runs.first { environment.contains("REFRESH_ID=\($0)") }
   }
 
   /// The pidfds of the processes and of their descendants, which may have cleared their environment.
   private func find() -> [pid_t: Int32] {
-    let marks = Set(refreshes.map { "REFRESH_ID=\($0)" })
+    let marks = Set(runs.map { "REFRESH_ID=\($0)" })
     let socketMark = "REFRESH_SOCKET=\(socket)"
     let isMarked = { (process: pid_t) in
-      let environment = Processes.environment(of: process)
+      let environment = KernelProcesses.environment(of: process)
       return environment.contains(socketMark) && !marks.isDisjoint(with: environment)
     }
     let own = getpid()
-    let marked = Processes.all().filter { $0 != own && isMarked($0) }
+    let marked = KernelProcesses.all().filter { $0 != own && isMarked($0) }
     var found: [pid_t: Int32] = [:]
-    for process in Processes.descendants(of: marked).union(marked).subtracting([own]) {
+    for process in KernelProcesses.descendants(of: marked).union(marked).subtracting([own]) {
       let descriptor = linux_pidfd_open(process)
       if descriptor >= 0 { found[process] = descriptor }
     }

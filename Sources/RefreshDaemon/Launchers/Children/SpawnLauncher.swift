@@ -13,104 +13,96 @@ final class SpawnLauncher: Launcher {
   /// How long the daemon's start waits for the processes of a previous daemon, in seconds.
   private static let cleanBound: Int64 = 5
 
-  var onOutput: (TaskKey, String) -> Void = { _, _ in }
-  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
-
+  private unowned let owner: any ProcessOwner
   private let loop: EventLoop
   private let socket: String
   private let spawner: Spawner
   private let trees: any ProcessTrees
-  private let fingerprints: FingerprintReader
   private let meters = OutputMeters()
-  private var tasks: [TaskKey: SpawnedTask] = [:]
+  private var tasks: [ProcessKey: SpawnedTask] = [:]
   /// The tasks of a previous daemon whose processes no signal ends.
-  private var lingering: [TaskKey: LingeringProcesses] = [:]
+  private var lingering: [ProcessKey: LingeringProcesses] = [:]
   private var failedStarts: FailedStarts?
   /// The units of a previous daemon with a service manager.
   private let left: LeftUnits?
 
-  /// Makes the launcher; `socket` is the value of `REFRESH_SOCKET` of its tasks.
+  /// Makes the launcher; `socket` is the value of `REFRESH_SOCKET` of its tasks, and `owner` receives what they print and
+  /// their ends.
   ///
   /// Call this on the loop's thread, which must be the main thread. Moves the process into a leaf of its cgroup if that
   /// is delegated, else makes the process the reaper of its orphans. Throws when neither is possible.
-  convenience init(on loop: EventLoop, socket: String, left: LeftUnits? = nil) throws {
+  convenience init(on loop: EventLoop, socket: String, left: LeftUnits? = nil, for owner: any ProcessOwner) throws {
     let trees: any ProcessTrees =
       if let directory = Cgroup.delegated() {
         try CgroupTrees(on: loop, directory: directory)
       } else {
         try SubreaperTrees(on: loop, socket: socket)
       }
-    try self.init(on: loop, socket: socket, trees: trees, left: left)
+    try self.init(on: loop, socket: socket, trees: trees, left: left, for: owner)
   }
 
-  init(on loop: EventLoop, socket: String, trees: any ProcessTrees, left: LeftUnits? = nil) throws {
-    self.loop = loop
+  init(
+    on loop: EventLoop, socket: String, trees: any ProcessTrees, left: LeftUnits? = nil, for owner: any ProcessOwner
+  ) throws {
+    (self.loop, self.owner) = (loop, owner)
     self.socket = socket
     self.trees = trees
     self.left = left
     spawner = try Spawner(on: loop)
-    fingerprints = try FingerprintReader(on: loop)
     failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
   }
 
   // MARK: Launcher
 
-  func start(_ launch: TaskLaunch) {
-    let task = SpawnedTask(launch)
-    tasks[launch.key] = task
+  func start(_ launch: TaskLaunch, before: Fingerprint?) {
     guard launch.sandbox == AppSandbox() else {
       return fail(
-        task,
+        launch,
         StartError(
           sentence: "cannot start \(launch.command.arguments[0]): only a service manager can confine it as its app's "
             + "file asks; `refreshctl status` says why none does, or remove sandbox and memory_max"))
     }
-    guard let changed = task.changedPath else { return run(task) }
-    fingerprints.look(at: changed.path, as: launch.owner, within: changed.boundBefore) { [unowned self] look in
-      guard case .fingerprinting = task.state else { return }
-      task.changedPath?.before = look
-      run(task)
-    }
+    run(launch)
   }
 
-  func warn(_ key: TaskKey) {
+  func warn(_ key: ProcessKey) {
     guard case .running(let process, _) = tasks[key]?.state else { return }
     _ = linux_pidfd_send_signal(process.descriptor, SIGURG)
   }
 
-  func terminate(_ key: TaskKey) { end(key, by: SIGTERM) }
+  func terminate(_ key: ProcessKey) { end(key, by: SIGTERM) }
 
-  func kill(_ key: TaskKey) { end(key, by: SIGKILL) }
+  func kill(_ key: ProcessKey) { end(key, by: SIGKILL) }
 
-  func processes(of key: TaskKey) -> [Int32] {
+  func processes(of key: ProcessKey) -> [Int32] {
     switch tasks[key]?.state {
     case .running(let process, _): Array(Set(trees.processes(of: key) + [process.id])).sorted()
     case .starting(let start): start.startingProcess.map { [$0] } ?? []
     case .clearing: trees.processes(of: key)
     case nil: lingering[key]?.ids ?? []
-    case .fingerprinting, .comparing, .failing: []
+    case .failing: []
     }
   }
 
-  func clean(leftFrom refreshes: Set<RefreshID>) {
+  func clean(leftFrom runs: Set<RunID>) {
     let bound = WaitBound(Self.cleanBound)
     trees.clean(until: bound)
-    let left = LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
+    let left = LeftProcesses(socket: socket, runs: runs).kill(until: bound)
     for descriptor in left.values { close(descriptor) }
     self.left?.endAll()
   }
 
-  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [ProcessKey: FoundTask] {
     // The service manager kept these for a daemon with units; the configuration has changed since.
     for descriptor in stored {
       close(descriptor.descriptor)
       Notify.unstore(descriptor.name)
     }
-    let refreshes = LeftProcesses(socket: socket, refreshes: Set(left.map(\.key.refresh)))
-    let processes = refreshes.kill(until: WaitBound(Self.cleanBound))
-    var found: [TaskKey: FoundTask] = [:]
-    for (refresh, processes) in Dictionary(grouping: processes, by: { refreshes.refresh(of: $0.key) }) {
-      let key = left.map(\.key).filter { $0.refresh == refresh }.min { $0.task < $1.task }
+    let leftProcesses = LeftProcesses(socket: socket, runs: Set(left.map(\.key.run)))
+    let processes = leftProcesses.kill(until: WaitBound(Self.cleanBound))
+    var found: [ProcessKey: FoundTask] = [:]
+    for (run, processes) in Dictionary(grouping: processes, by: { leftProcesses.run(of: $0.key) }) {
+      let key = left.map(\.key).filter { $0.run == run }.min { $0.task < $1.task }
       guard let key else {
         for (_, descriptor) in processes { close(descriptor) }
         continue
@@ -123,11 +115,11 @@ final class SpawnLauncher: Launcher {
   }
 
   /// Watches processes that did not end after SIGKILL; they belong to their task until they end.
-  private func linger(_ processes: [pid_t: Int32], of key: TaskKey) -> Bool {
+  private func linger(_ processes: [pid_t: Int32], of key: ProcessKey) -> Bool {
     do throws(SystemdError) {
       lingering[key] = try LingeringProcesses(processes, on: loop) { [unowned self] in
         lingering[key] = nil
-        onEnd(key, TaskEnd(exit: .signalled(SIGKILL)))
+        owner.ended(key, TaskEnd(exit: .signalled(SIGKILL)))
       }
       return true
     } catch {
@@ -137,40 +129,38 @@ final class SpawnLauncher: Launcher {
 
   var problem: String? { nil }
 
-  func app(of key: TaskKey) -> AppID? { tasks[key]?.launch.app }
+  func app(of key: ProcessKey) -> AppID? { tasks[key]?.launch.app }
 
   var cgroups: [String] { tasks.keys.compactMap(trees.cgroup) }
 
-  var overduePaths: [String] { fingerprints.overdue }
+  func keep(_ completion: TaskCompletion, of key: ProcessKey) {}
 
-  func keep(_ completion: TaskCompletion, of key: TaskKey) {}
+  func release(_ run: RunID) {}
 
-  func release(_ refresh: RefreshID) {}
-
-  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
+  func findSurvivors(answer: @escaping (Set<RunID>) -> Void) { answer([]) }
 
   func forget(_ apps: Set<AppID>) {}
 
   // MARK: Start
 
-  private func run(_ task: SpawnedTask) {
-    let key = task.launch.key
+  private func run(_ launch: TaskLaunch) {
+    let key = launch.key
     do throws(StartError) {
-      let cgroup = try trees.prepare(key, environment: task.launch.environment)
+      let cgroup = try trees.prepare(key, environment: launch.environment)
       do throws(StartError) {
-        let start = try spawner.spawn(task.launch, cgroup: cgroup) { [unowned self] in started(task, $0) }
-        task.state = .starting(start)
+        let start = try spawner.spawn(launch, cgroup: cgroup) { [unowned self] in started(key, $0) }
+        tasks[key] = SpawnedTask(launch, .starting(start))
       } catch {
         if let cgroup { close(cgroup) }
         throw error
       }
     } catch {
-      startFailed(task, error)
+      startFailed(launch, error)
     }
   }
 
-  private func started(_ task: SpawnedTask, _ outcome: Result<ChildProcess, StartError>) {
-    guard case .starting(let start) = task.state else { return }
+  private func started(_ key: ProcessKey, _ outcome: Result<ChildProcess, StartError>) {
+    guard let task = tasks[key], case .starting(let start) = task.state else { return }
     do throws(StartError) {
       let process = try outcome.get()
       trees.started(task.launch.key, main: process.id)
@@ -182,20 +172,22 @@ final class SpawnLauncher: Launcher {
       task.failedStart = error.exit
       trees.send(SIGKILL, to: task.launch.key)
     } catch {
-      startFailed(task, error)
+      startFailed(task.launch, error)
     }
   }
 
-  private func startFailed(_ task: SpawnedTask, _ error: StartError) {
-    trees.clear(task.launch.key) { _ in }
-    fail(task, error)
+  private func startFailed(_ launch: TaskLaunch, _ error: StartError) {
+    trees.clear(launch.key) { _ in }
+    fail(launch, error)
   }
 
   private func watch(_ process: ChildProcess, of task: SpawnedTask) throws(StartError) {
     let key = task.launch.key
     do throws(SystemdError) {
       let meter = meters.meter(of: task.launch.app, at: EventLoop.bootMicroseconds())
-      task.output = try TaskOutput(process.output, on: loop, meter: meter) { [unowned self] in onOutput(key, $0) }
+      task.output = try TaskOutput(process.output, on: loop, meter: meter) { [unowned self] in
+        owner.printed($0, by: key)
+      }
       let source = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in mainEnded(task) }
       task.state = .running(process, source)
     } catch {
@@ -209,26 +201,21 @@ final class SpawnLauncher: Launcher {
     }
   }
 
-  private func fail(_ task: SpawnedTask, _ error: StartError) {
-    task.state = .failing(error.exit)
-    failedStarts?.add(task.launch.key)
+  private func fail(_ launch: TaskLaunch, _ error: StartError) {
+    tasks[launch.key] = SpawnedTask(launch, .failing(error.exit))
+    failedStarts?.add(launch.key)
   }
 
-  private func reportFailure(of key: TaskKey) {
+  private func reportFailure(of key: ProcessKey) {
     guard case .failing(let exit) = tasks[key]?.state else { return }
     report(key, TaskEnd(exit: exit))
   }
 
   // MARK: End
 
-  private func end(_ key: TaskKey, by signal: Int32) {
+  private func end(_ key: ProcessKey, by signal: Int32) {
     guard let task = tasks[key] else { return }
     switch task.state {
-    case .fingerprinting:
-      fail(
-        task,
-        StartError(
-          sentence: "cannot start \(task.launch.command.arguments[0]): it was stopped while its path was examined"))
     case .starting where signal != SIGKILL:
       // Before its program runs, a process handles no signal: it gets this one as soon as it runs.
       task.isAskedToEnd = true
@@ -239,10 +226,7 @@ final class SpawnLauncher: Launcher {
       trees.send(signal, to: key)
       // A stopped process handles SIGTERM only after SIGCONT.
       if signal == SIGTERM { trees.send(SIGCONT, to: key) }
-    case .comparing(let end) where signal == SIGKILL:
-      // A silent disk must not delay the end.
-      report(key, end)
-    case .clearing, .comparing, .failing:
+    case .clearing, .failing:
       break
     }
   }
@@ -263,27 +247,17 @@ final class SpawnLauncher: Launcher {
     wait4(process.id, &status, 0, &usage)
     spawner.reaped(process.id)
     task.output?.drain()
-    var end = TaskEnd(
+    let end = TaskEnd(
       exit: task.failedStart ?? Self.exit(ofStatus: status),
       printed: task.output?.hasPrinted ?? false,
       cpu: Duration(usage) + processorTime, message: task.output?.message ?? "")
     task.output = nil
-
-    let key = task.launch.key
-    guard let changed = task.changedPath else { return report(key, end) }
-    var unknown = end
-    changed.leaveOpen(&unknown, "it did not answer in time")
-    task.state = .comparing(unknown)
-    fingerprints.look(at: changed.path, as: task.launch.owner, within: changed.boundAfter) { [unowned self] look in
-      guard case .comparing = task.state, tasks[key] === task else { return }
-      changed.judge(&end, after: look)
-      report(key, end)
-    }
+    report(task.launch.key, end)
   }
 
-  private func report(_ key: TaskKey, _ end: TaskEnd) {
+  private func report(_ key: ProcessKey, _ end: TaskEnd) {
     tasks[key] = nil
-    onEnd(key, end)
+    owner.ended(key, end)
   }
 
   /// Decodes the status of wait(2), because Swift does not import the macros.

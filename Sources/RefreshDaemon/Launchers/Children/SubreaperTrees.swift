@@ -28,11 +28,11 @@ final class SubreaperTrees: ProcessTrees {
   private struct Stray {
     let source: IOSource
     let descriptor: Int32
-    let owners: Set<TaskKey>
+    let owners: Set<ProcessKey>
     /// Whether the process was already ending when it was found, which is too late to tell its owner.
     let isEnding: Bool
     /// The task whose end waits for the end of this process.
-    var killedFor: TaskKey?
+    var killedFor: ProcessKey?
     var isKilled = false
   }
 
@@ -49,10 +49,10 @@ final class SubreaperTrees: ProcessTrees {
   private let ownSession = getsid(0)
   /// The list of the children of the main thread, which becomes the parent of orphans.
   private let childrenFile: Int32
-  private var trees: [TaskKey: Tree] = [:]
-  private var keysOfMains: [pid_t: TaskKey] = [:]
+  private var trees: [ProcessKey: Tree] = [:]
+  private var keysOfMains: [pid_t: ProcessKey] = [:]
   private var strays: [pid_t: Stray] = [:]
-  private var clearing: Set<TaskKey> = []
+  private var clearing: Set<ProcessKey> = []
   /// Runs one sweep for all tasks that end in the same turn of the loop, because each sweep reads all children.
   private var sweeping: TimerSource?
   private var isSweepDue = false
@@ -84,30 +84,30 @@ final class SubreaperTrees: ProcessTrees {
     close(childrenFile)
   }
 
-  func prepare(_ key: TaskKey, environment: [String]) throws(StartError) -> Int32? {
+  func prepare(_ key: ProcessKey, environment: [String]) throws(StartError) -> Int32? {
     trees[key] = Tree(marks: Set(environment.filter { $0.hasPrefix("REFRESH_") }))
     return nil
   }
 
-  func started(_ key: TaskKey, main: pid_t) {
+  func started(_ key: ProcessKey, main: pid_t) {
     trees[key]?.main = main
     keysOfMains[main] = key
   }
 
-  func send(_ signal: Int32, to key: TaskKey) {
+  func send(_ signal: Int32, to key: ProcessKey) {
     guard let main = trees[key]?.main else { return }
     _ = adopt()
     let owned = strays.filter { $0.value.owners == [key] }.map(\.key)
     // First the group in one call, during which no process can leave it, then the processes that left it before, as
     // far as they are found. The others die after the main process.
     Glibc.kill(-main, signal)
-    let found = Processes.descendants(of: [main] + owned, most: Self.signalled)
+    let found = KernelProcesses.descendants(of: [main] + owned, most: Self.signalled)
     for process in found.union(owned) where getpgid(process) != main { Glibc.kill(process, signal) }
   }
 
-  func processes(of key: TaskKey) -> [pid_t] { strays.filter { $0.value.owners.contains(key) }.keys.sorted() }
+  func processes(of key: ProcessKey) -> [pid_t] { strays.filter { $0.value.owners.contains(key) }.keys.sorted() }
 
-  func clear(_ key: TaskKey, then: @escaping (Duration) -> Void) {
+  func clear(_ key: ProcessKey, then: @escaping (Duration) -> Void) {
     guard let main = trees[key]?.main else {
       trees[key] = nil
       return then(.zero)
@@ -152,7 +152,7 @@ final class SubreaperTrees: ProcessTrees {
     }
   }
 
-  private func isRunning(_ key: TaskKey) -> Bool { trees[key] != nil && !clearing.contains(key) }
+  private func isRunning(_ key: ProcessKey) -> Bool { trees[key] != nil && !clearing.contains(key) }
 
   /// Records strays that have appeared since the last call; returns false if there may be more.
   ///
@@ -162,7 +162,7 @@ final class SubreaperTrees: ProcessTrees {
     // A process that has just ended may have left children, which were not in the list yet.
     var isComplete = true
     let isAnyRunning = trees.keys.contains(where: isRunning)
-    for child in Processes.identifiers(in: SmallFiles.bytes(of: childrenFile))
+    for child in KernelProcesses.identifiers(in: SmallFiles.bytes(of: childrenFile))
     where keysOfMains[child] == nil && strays[child] == nil && getsid(child) != ownSession {
       guard left > 0 else { return false }
       left -= 1
@@ -182,7 +182,7 @@ final class SubreaperTrees: ProcessTrees {
     do throws(SystemdError) {
       let source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in strayEnded(child) }
       strays[child] = Stray(
-        source: source, descriptor: descriptor, owners: owners, isEnding: Processes.isEnding(child))
+        source: source, descriptor: descriptor, owners: owners, isEnding: KernelProcesses.isEnding(child))
     } catch {
       // Without memory for a watch, kill the process now; the end of the next task reaps it.
       _ = linux_pidfd_send_signal(descriptor, SIGKILL)
@@ -191,13 +191,13 @@ final class SubreaperTrees: ProcessTrees {
     return true
   }
 
-  private func owners(of stray: pid_t) -> Set<TaskKey> {
+  private func owners(of stray: pid_t) -> Set<ProcessKey> {
     if let key = keysOfMains[getsid(stray)] { return [key] }
-    var environment = Processes.environment(of: stray)
+    var environment = KernelProcesses.environment(of: stray)
     // A process in the middle of execve(2) has no environment for a moment.
-    for _ in 0..<50 where environment.isEmpty && !Processes.isEnding(stray) {
+    for _ in 0..<50 where environment.isEmpty && !KernelProcesses.isEnding(stray) {
       sched_yield()
-      environment = Processes.environment(of: stray)
+      environment = KernelProcesses.environment(of: stray)
     }
     let marked = trees.filter { !$0.value.marks.isEmpty && $0.value.marks.isSubset(of: environment) }
     if !marked.isEmpty || environment.contains(socketMark) { return Set(marked.keys) }
@@ -237,7 +237,7 @@ final class SubreaperTrees: ProcessTrees {
     close(stray.descriptor)
   }
 
-  private func add(_ usage: rusage, of owners: Set<TaskKey>) {
+  private func add(_ usage: rusage, of owners: Set<ProcessKey>) {
     guard owners.count == 1, let owner = owners.first else { return }
     trees[owner]?.processorTime += Duration(usage)
   }

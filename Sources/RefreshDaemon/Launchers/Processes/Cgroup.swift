@@ -66,7 +66,7 @@ enum Cgroup {
       while let looked = next.popLast() {
         rest -= 1
         guard rest >= 0 else { return .unknown }
-        let processes = Processes.identifiers(in: SmallFiles.bytes(of: "\(looked)/cgroup.procs"))
+        let processes = KernelProcesses.identifiers(in: SmallFiles.bytes(of: "\(looked)/cgroup.procs"))
         if processes.contains(process) { return .cgroup(directory) }
         next += SmallFiles.directories(in: looked, most: rest + 1).map { "\(looked)/\($0)" }
       }
@@ -83,7 +83,7 @@ enum Cgroup {
 
   /// The processes of a cgroup.
   static func processes(in directory: String) -> [pid_t] {
-    Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs"))
+    KernelProcesses.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs"))
   }
 
   /// Removes a cgroup and the cgroups below it; false while it has processes.

@@ -7,21 +7,21 @@ import Systemd
 extension SystemdLauncher {
   // MARK: Start
 
-  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [ProcessKey: FoundTask] {
     leftUnits = LeftUnits(setup: setup).names()
     let units = leftUnits.map(Set.init)
-    var found: [TaskKey: FoundTask] = [:]
+    var found: [ProcessKey: FoundTask] = [:]
     for left in left {
       let task = SystemdTask(left, units: setup.units, files: setup.files)
       // If the manager did not answer, assume that the unit exists as long as its file; the list of units will tell.
       guard units?.contains(task.unit) ?? task.file.isThere else { continue }
       let contents = task.file.read()
-      task.changedPath?.before = contents.before.map(PathLook.seen)
       task.hadPrinted = contents.hasPrinted
       task.state = .running
       add(task)
       reopenOutput(of: task)
-      found[left.key] = FoundTask(token: contents.token, completion: contents.completion)
+      found[left.key] = FoundTask(
+        token: contents.token, completion: contents.completion, before: contents.before)
     }
     let outputs = Set(tasks.values.map(\.outputName))
     for descriptor in stored {
@@ -42,7 +42,7 @@ extension SystemdLauncher {
     }
   }
 
-  func clean(leftFrom refreshes: Set<RefreshID>) {
+  func clean(leftFrom runs: Set<RunID>) {
     // If the manager did not answer, such units are ended when the list of units shows them.
     guard let names = leftUnits else { return }
     leftUnits = nil
@@ -75,7 +75,7 @@ extension SystemdLauncher {
   }
 
   /// Moves each task on by a list of the units; only the tasks in `asked` ran when the list was asked for.
-  private func reconcile(_ units: [String: ListedUnit], thatRanBefore asked: Set<TaskKey>) {
+  private func reconcile(_ units: [String: ListedUnit], thatRanBefore asked: Set<ProcessKey>) {
     let known = Set(tasks.values.map(\.unit))
     for unit in units.values.sorted(by: { $0.name < $1.name }) where !known.contains(unit.name) { endUnknown(unit) }
     for task in tasks.values.sorted(by: { $0.unit < $1.unit }) {

@@ -12,19 +12,16 @@ import Systemd
 /// a connection of its own, and may end before it is referenced, so its state is read once then. The launcher subscribes
 /// only while it has units, so that changes of other units never wake an idle daemon.
 final class SystemdLauncher: Launcher {
-  var onOutput: (TaskKey, String) -> Void = { _, _ in }
-  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
-
+  unowned let owner: any ProcessOwner
   let loop: EventLoop
   let bus: Bus
   /// The calls that start units and pass their streams; nil where the bus, a user's own, takes descriptors.
   let starts: DescriptorCalls?
   let setup: Setup
-  let fingerprints: FingerprintReader
   let meters = OutputMeters()
-  var tasks: [TaskKey: SystemdTask] = [:]
+  var tasks: [ProcessKey: SystemdTask] = [:]
   /// The tasks by the object paths of their units.
-  var paths: [String: TaskKey] = [:]
+  var paths: [String: ProcessKey] = [:]
   /// The subscription to changes, while there are tasks.
   private var changes: BusListener?
   private var restarts: BusListener?
@@ -63,14 +60,13 @@ final class SystemdLauncher: Launcher {
 
   /// Makes the launcher; before the loop turns, only ``adopt(_:stored:)`` calls the manager.
   ///
-  /// `absence` says why the manager did not answer before.
-  init(on loop: EventLoop, with setup: Setup, absence: String? = nil) throws {
-    self.loop = loop
+  /// `absence` says why the manager did not answer before. `owner` receives what the tasks print, and their ends.
+  init(on loop: EventLoop, with setup: Setup, absence: String? = nil, for owner: any ProcessOwner) throws {
+    (self.loop, self.owner) = (loop, owner)
     self.absence = absence
     self.setup = setup
     bus = try Bus(setup.bus, on: loop, takesDescriptors: setup.isUserManager)
     starts = setup.isUserManager ? nil : try DescriptorCalls(setup.bus, on: loop)
-    fingerprints = try FingerprintReader(on: loop)
     failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
     restarts = bus.listen(to: .ownerChanged(of: ServiceManager.name)) { [unowned self] values in
       // A manager that has re-executed itself does not report the changes since.
@@ -85,8 +81,6 @@ final class SystemdLauncher: Launcher {
 
   // MARK: Launcher
 
-  var overduePaths: [String] { fingerprints.overdue }
-
   var problem: String? {
     // Right after the start, the first connection is still being made, which is no problem.
     let reason: String? =
@@ -100,32 +94,27 @@ final class SystemdLauncher: Launcher {
 
   var cgroups: [String] { tasks.values.filter { !$0.isReported }.map(cgroup) }
 
-  func processes(of key: TaskKey) -> [Int32] { tasks[key].map { Cgroup.processes(in: cgroup(of: $0)) } ?? [] }
+  func processes(of key: ProcessKey) -> [Int32] { tasks[key].map { Cgroup.processes(in: cgroup(of: $0)) } ?? [] }
 
   /// The directory of a task's cgroup.
   func cgroup(of task: SystemdTask) -> String {
     "\(setup.cgroup)/\(setup.units.cgroup(of: task.key, app: task.app))"
   }
 
-  func start(_ launch: TaskLaunch) {
-    let task = SystemdTask(launch, units: setup.units, files: setup.files)
+  func start(_ launch: TaskLaunch, before: Fingerprint?) {
+    let task = SystemdTask(launch, before: before, units: setup.units, files: setup.files)
     add(task)
-    guard let changed = task.changedPath else { return run(task) }
-    fingerprints.look(at: changed.path, as: launch.owner, within: changed.boundBefore) { [unowned self] look in
-      guard case .fingerprinting = task.state else { return }
-      task.changedPath?.before = look
-      run(task)
-    }
+    run(task)
   }
 
-  func warn(_ key: TaskKey) {
+  func warn(_ key: ProcessKey) {
     guard let task = tasks[key], case .running = task.state else { return }
     bus.send(ServiceManager.kill(task.unit, .main, SIGURG))
   }
 
-  func terminate(_ key: TaskKey) { end(key, by: SIGTERM) }
+  func terminate(_ key: ProcessKey) { end(key, by: SIGTERM) }
 
-  func kill(_ key: TaskKey) { end(key, by: SIGKILL) }
+  func kill(_ key: ProcessKey) { end(key, by: SIGKILL) }
 
   func forget(_ apps: Set<AppID>) {
     // Stopping the slice would also stop tasks that still run.
@@ -134,7 +123,7 @@ final class SystemdLauncher: Launcher {
     }
   }
 
-  func keep(_ completion: TaskCompletion, of key: TaskKey) {
+  func keep(_ completion: TaskCompletion, of key: ProcessKey) {
     guard let task = tasks[key] else { return }
     do throws(SystemCallError) {
       try task.file.note(completion)
@@ -144,8 +133,8 @@ final class SystemdLauncher: Launcher {
     }
   }
 
-  func release(_ refresh: RefreshID) {
-    for task in tasks.values.filter({ $0.key.refresh == refresh }) {
+  func release(_ run: RunID) {
+    for task in tasks.values.filter({ $0.key.run == run }) {
       task.isReleased = true
       discardIfReleased(task)
     }
@@ -159,14 +148,14 @@ final class SystemdLauncher: Launcher {
     advance(task)
   }
 
-  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) {
+  func findSurvivors(answer: @escaping (Set<RunID>) -> Void) {
     stopping = bus.call(ServiceManager.get("SystemState")) { [unowned self] state in
       stopping = nil
       // If the call fails, the machine is not shutting down: the daemon stops before the bus does.
       if case .success(let values) = state, values.first?.text == "stopping" { return answer([]) }
       // A unit that is still being started may not exist, and only this daemon knows why it sent a signal to a task.
-      let unsure = tasks.values.filter { !$0.isFindable || $0.sentSignal != nil }.map(\.key.refresh)
-      answer(Set(tasks.keys.map(\.refresh)).subtracting(unsure))
+      let unsure = tasks.values.filter { !$0.isFindable || $0.sentSignal != nil }.map(\.key.run)
+      answer(Set(tasks.keys.map(\.run)).subtracting(unsure))
     }
   }
 

@@ -5,14 +5,12 @@ import Systemd
 /// A task in a unit of its own, from its start or adoption to its release.
 ///
 /// ```
-/// fingerprinting -> awaitingBus <-> starting -> running -> clearing -> counting -> comparing -> reported
+/// awaitingBus <-> starting -> running -> clearing -> counting -> reported
 /// running <- (adopted by the next daemon)
-/// fingerprinting, awaitingBus, starting -> failing -> reported
+/// awaitingBus, starting -> failing -> reported
 /// ```
 final class SystemdTask {
   enum State {
-    /// The fingerprint of the watched path is taken before the start.
-    case fingerprinting
     /// The task waits for the service manager and for its turn, unless its unit turns out to exist.
     case awaitingBus
     /// The service manager was called to start the unit.
@@ -23,15 +21,13 @@ final class SystemdTask {
     case clearing(CgroupWatch?)
     /// No process is left; the accounting of the unit is being read.
     case counting
-    /// The fingerprint of the watched path is taken again before the end is reported.
-    case comparing(TaskEnd)
     /// The task cannot start; the loop's next turn reports it.
     case failing(String)
     /// The end was reported; the unit stays until it is released.
     case reported
   }
 
-  let key: TaskKey
+  let key: ProcessKey
   let app: AppID
   /// The name of the unit.
   let unit: String
@@ -42,13 +38,12 @@ final class SystemdTask {
   let program: String
   let directory: String
   let user: String
-  let owner: Owner
-  /// The path whose change means new data, if there is one.
-  var changedPath: ChangedPath?
   /// The parameters of the start; nil for an adopted task.
   let launch: TaskLaunch?
+  /// The fingerprint of the watched path before the start, for the next daemon.
+  let before: Fingerprint?
 
-  var state = State.fingerprinting
+  var state = State.awaitingBus
   var known = UnitState()
   /// The strongest signal that was sent to end the task; sent again if the bus was away.
   var sentSignal: Int32?
@@ -66,7 +61,7 @@ final class SystemdTask {
   var isReleased = false
 
   /// A task that a previous daemon left, unless there is a launch.
-  init(_ task: LeftTask, launch: TaskLaunch? = nil, units: UnitNames, files: String) {
+  init(_ task: LeftTask, launch: TaskLaunch? = nil, before: Fingerprint? = nil, units: UnitNames, files: String) {
     key = task.key
     app = task.app
     unit = units.unit(of: task.key)
@@ -75,16 +70,14 @@ final class SystemdTask {
     program = task.command.arguments.first ?? "an empty command"
     directory = task.command.directory ?? task.owner.home
     user = task.owner.name
-    owner = task.owner
-    changedPath = task.changedPath.map { ChangedPath($0, timeLimit: launch?.timeLimit) }
-    self.launch = launch
+    (self.launch, self.before) = (launch, before)
   }
 
   /// A task to start.
-  convenience init(_ launch: TaskLaunch, units: UnitNames, files: String) {
+  convenience init(_ launch: TaskLaunch, before: Fingerprint?, units: UnitNames, files: String) {
     let task = LeftTask(
       key: launch.key, app: launch.app, command: launch.command, owner: launch.owner, changedPath: launch.changedPath)
-    self.init(task, launch: launch, units: units, files: files)
+    self.init(task, launch: launch, before: before, units: units, files: files)
   }
 
   /// Whether the service manager has not answered the current call yet.
@@ -96,8 +89,8 @@ final class SystemdTask {
   /// Whether the unit certainly exists.
   var isFindable: Bool {
     switch state {
-    case .fingerprinting, .awaitingBus, .starting, .failing: false
-    case .running, .clearing, .counting, .comparing, .reported: true
+    case .awaitingBus, .starting, .failing: false
+    case .running, .clearing, .counting, .reported: true
     }
   }
 

@@ -7,20 +7,15 @@ import Systemd
 
 extension SystemdLauncher {
   /// Ends the processes of a task by a signal, or the task at once if nothing of it runs.
-  func end(_ key: TaskKey, by signal: Int32) {
+  func end(_ key: ProcessKey, by signal: Int32) {
     guard let task = tasks[key] else { return }
     switch task.state {
-    case .fingerprinting:
-      fail(task, "cannot start \(task.program): it was stopped while its path was examined")
     case .awaitingBus:
       fail(task, "cannot start \(task.program): the service manager could not be reached: \(absence ?? bus.reason)")
     case .starting, .running:
       if task.sentSignal != SIGKILL { task.sentSignal = signal }
       send(signal, to: task)
-    case .comparing(let end) where signal == SIGKILL:
-      // A silent disk must not delay the end.
-      report(task, end)
-    case .clearing, .counting, .comparing, .failing, .reported:
+    case .clearing, .counting, .failing, .reported:
       break
     }
   }
@@ -84,15 +79,7 @@ extension SystemdLauncher {
       cpu: task.processorTime, message: task.output?.message ?? "")
     end.bytes = task.bytes
     if task.launch == nil { end.duration = task.known.duration }
-    guard let changed = task.changedPath else { return report(task, end) }
-    var unknown = end
-    changed.leaveOpen(&unknown, "it did not answer in time")
-    task.state = .comparing(unknown)
-    fingerprints.look(at: changed.path, as: task.owner, within: changed.boundAfter) { [unowned self] look in
-      guard case .comparing = task.state, tasks[task.key] === task else { return }
-      changed.judge(&end, after: look)
-      report(task, end)
-    }
+    report(task, end)
   }
 
   /// Reports the end of a task; the unit stays.
@@ -100,7 +87,7 @@ extension SystemdLauncher {
     task.state = .reported
     task.output = nil
     weigh()
-    onEnd(task.key, end)
+    owner.ended(task.key, end)
     discardIfReleased(task)
   }
 
@@ -114,7 +101,7 @@ extension SystemdLauncher {
   }
 
   /// Reports that a task cannot start, if that was its state until now.
-  func reportFailure(of key: TaskKey) {
+  func reportFailure(of key: ProcessKey) {
     guard let task = tasks[key], case .failing(let sentence) = task.state else { return }
     // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
     report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))

@@ -24,12 +24,12 @@ struct UnitNames: Hashable, Sendable {
     own = isStandard ? "" : String(StableHash.of(stateDirectory), radix: 16).prefix(8) + "-"
   }
 
-  func unit(of key: TaskKey) -> String { Self.start + own + key.description + Self.end }
+  func unit(of key: ProcessKey) -> String { Self.start + own + key.description + Self.end }
 
   /// The task of a unit; nil if the unit does not belong to this daemon.
-  func key(ofUnit name: String) -> TaskKey? {
+  func key(ofUnit name: String) -> ProcessKey? {
     guard name.hasPrefix(Self.start + own), name.hasSuffix(Self.end) else { return nil }
-    return TaskKey(name.dropFirst(Self.start.utf8.count + own.utf8.count).dropLast(Self.end.utf8.count))
+    return ProcessKey(name.dropFirst(Self.start.utf8.count + own.utf8.count).dropLast(Self.end.utf8.count))
   }
 
   /// The slice of an app (systemd.slice(5)): `refreshd-org.example.todo.slice`.
@@ -66,16 +66,16 @@ struct UnitNames: Hashable, Sendable {
   }
 
   /// The path of a unit's cgroup below its manager's cgroup.
-  func cgroup(of key: TaskKey, app: AppID) -> String { "refreshd.slice/\(Self.slice(of: app))/\(unit(of: key))" }
+  func cgroup(of key: ProcessKey, app: AppID) -> String { "refreshd.slice/\(Self.slice(of: app))/\(unit(of: key))" }
 }
 
-extension TaskKey {
+extension ProcessKey {
   /// Reads the form that `description` writes, `12-345-0`; nil for any other text.
   init?(_ text: some StringProtocol) {
-    guard let dash = text.lastIndex(of: "-"), let refresh = RefreshID(String(text[..<dash])),
+    guard let dash = text.lastIndex(of: "-"), let run = RunID(String(text[..<dash])),
       let task = Int(text[text.index(after: dash)...]), task >= 0
     else { return nil }
-    self.init(refresh: refresh, task: task)
+    self.init(run: run, task: task)
     if description != text { return nil }
   }
 }

@@ -39,7 +39,7 @@ extension SystemdLauncher {
   ) -> AnyObject? {
     do throws(StartError) {
       do throws(SystemCallError) {
-        try task.file.write(launch.environment, before: task.changedPath?.before?.fingerprint)
+        try task.file.write(launch.environment, before: task.before)
       } catch {
         throw StartError(sentence: "cannot start \(task.program): \(error)")
       }
@@ -91,7 +91,7 @@ extension SystemdLauncher {
       task.output = try TaskOutput(
         reader, on: loop, meter: meters.meter(of: task.app, at: EventLoop.bootMicroseconds()),
         onFirst: { [unowned self, unowned task] in notePrinted(task) },
-        onLine: { [unowned self] line in onOutput(key, line) })
+        onLine: { [unowned self] line in owner.printed(line, by: key) })
     } catch {
       throw StartError(sentence: "cannot start \(task.program): \(error)")
     }

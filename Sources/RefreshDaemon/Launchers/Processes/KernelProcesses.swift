@@ -3,7 +3,7 @@ import Glibc
 /// Reads processes from `/proc` (proc(5)).
 ///
 /// Any answer may be out of date, so a caller that acts on it must check that the process is still the same.
-enum Processes {
+enum KernelProcesses {
   /// The ids of all visible processes.
   static func all() -> [pid_t] {
     SmallFiles.names(in: "/proc").compactMap { pid_t($0) }

@@ -1,0 +1,106 @@
+/// The name of a run, unique for the life of the store: of a refresh, or of another command that runs for an app.
+///
+/// The start counter differs after a restart, so that a late report of an old process cannot name a new run.
+public struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// How often the daemon has started on this store, from 1.
+  public let start: UInt32
+  /// The run's number within that start, from 1.
+  public let number: UInt32
+
+  /// Names the `number`th run of the `start`th daemon.
+  public init(start: UInt32, number: UInt32) {
+    self.start = start
+    self.number = number
+  }
+
+  /// Reads the form that `description` writes, `12-345`; nothing for any other text.
+  public init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let start = UInt32(parts[0]), let number = UInt32(parts[1]) else { return nil }
+    self.init(start: start, number: number)
+    if description != text { return nil }
+  }
+
+  /// The id as text, `12-345`: start counter, number.
+  public var description: String { "\(start)-\(number)" }
+
+  /// Order of start.
+  public static func < (left: RunID, right: RunID) -> Bool {
+    (left.start, left.number) < (right.start, right.number)
+  }
+}
+
+/// The name of one refresh.
+public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The run of the refresh.
+  public let run: RunID
+
+  /// Names the refresh that is this run.
+  public init(_ run: RunID) { self.run = run }
+
+  /// Names the refresh that is the `number`th run of the `start`th daemon.
+  public init(start: UInt32, number: UInt32) { run = RunID(start: start, number: number) }
+
+  /// Reads the form that `description` writes, `12-345`; nothing for any other text.
+  public init?(_ text: String) {
+    guard let run = RunID(text) else { return nil }
+    self.run = run
+  }
+
+  /// The id as text, `12-345`: start counter, number.
+  public var description: String { run.description }
+
+  /// Order of start.
+  public static func < (left: RefreshID, right: RefreshID) -> Bool { left.run < right.run }
+}
+
+/// The purpose of a run that is no refresh; the part of the daemon with that purpose owns the run.
+public enum RunOwner: Hashable, Sendable {
+  /// Asks the command of a condition of the app's own.
+  case question(Constraint)
+  /// Keeps the unit of a guard from running.
+  case keeper
+  /// Reports something to the app's owner.
+  case notice
+  /// Reports a refresh to the URL of the app's file.
+  case ping
+  /// Moves files.
+  case worker
+}
+
+/// A command that runs for an app beside its refreshes.
+public struct Run: Hashable, Sendable {
+  /// The name of the run.
+  public let id: RunID
+  /// The app that it runs for.
+  public let app: AppID
+  /// Its purpose.
+  public let owner: RunOwner
+
+  /// Makes a run.
+  public init(_ id: RunID, of app: AppID, for owner: RunOwner) {
+    self.id = id
+    self.app = app
+    self.owner = owner
+  }
+
+  /// The constraint that a question asks about; nil for a run with another purpose.
+  public var constraint: Constraint? {
+    if case .question(let constraint) = owner { constraint } else { nil }
+  }
+}
+
+/// Names the runs of one daemon: refreshes and other commands share one sequence.
+struct RunNumbers: Sendable {
+  /// How often the daemon has started on its store.
+  let start: UInt32
+  private var last: UInt32 = 0
+
+  init(start: UInt32) { self.start = start }
+
+  /// Names the next run.
+  mutating func next() -> RunID {
+    last += 1
+    return RunID(start: start, number: last)
+  }
+}
