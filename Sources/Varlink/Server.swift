@@ -83,15 +83,15 @@ public final class Server {
     }
   }
 
-  /// Closes a newcomer of a user who connects too often, before it costs what a connection does.
+  /// Closes a newcomer that has left again, before it costs what a connection does, if its user connects too often.
   ///
   /// All users share the queue of clients that wait for accept(2). A user who fills it faster than the server serves would
-  /// make the others wait. Of such a user, the server closes the clients that have left, and those beyond the bound.
+  /// make the others wait.
   private func turnsAway(_ descriptor: Int32) -> Bool {
-    guard let uid = Peer.user(of: descriptor), churners.count(uid, at: monotonicNanoseconds()) else { return false }
-    let hasLeft = UnixSocket.isHungUp(descriptor)
-    guard hasLeft || !accounts.hasRoom(for: uid) else { return false }
-    UnixSocket.turnAway(descriptor, hasLeft: hasLeft)
+    guard let uid = Peer.user(of: descriptor), churners.count(uid, at: monotonicNanoseconds()),
+      UnixSocket.isHungUp(descriptor)
+    else { return false }
+    UnixSocket.turnAway(descriptor, hasLeft: true)
     return true
   }
 

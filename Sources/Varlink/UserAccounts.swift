@@ -91,9 +91,6 @@ struct UserAccounts {
     close(uid)
   }
 
-  /// Whether the user may have one more connection without losing another.
-  func hasRoom(for uid: uid_t) -> Bool { (users[uid]?.connections.count ?? 0) < bounds.connectionsPerUser }
-
   /// The result of a search for room for a connection.
   enum Room {
     case free
