@@ -19,7 +19,6 @@ UPOWER = "org.freedesktop.UPower"
 # The arguments of each signal but NameOwnerChanged and PropertiesChanged; believed, they would change something.
 SIGNALS = {
     "PrepareForSleep": ("b", "true"),
-    "PrepareForShutdown": ("b", "true"),
     "SessionNew": ("so", "77", "/org/freedesktop/login1/session/_377"),
     "SessionRemoved": ("so", "77", "/org/freedesktop/login1/session/_377"),
     "UnitNew": ("so", r"app-forged@1.service", "/org/freedesktop/systemd1/unit/app_2dforged_401_2eservice"),

@@ -96,7 +96,7 @@ for app in org.example.todo org.example.other
 do
     asked='{"method":"org.refreshd.App.Signal","parameters":{"app":"'$app'","signal":"background"}}'
     %(outside)s "$asked" | tr '\\0' '\\n'; echo
-    %(inside)s "$asked" 2>&1 | tr '\\0' '\\n'; echo
+    %(inside)s "$asked" | tr '\\0' '\\n'; echo
 done > %(answers)s
 exit 0
 """

@@ -59,7 +59,7 @@ def test_a_running_task_is_neither_stopped_nor_taken_for_ended(refreshd, journal
         ["systemctl", "list-units", "--plain", "--no-legend", "refreshd-task-*"], check=True, capture_output=True, text=True
     ).stdout.split()[:1]  # fmt: skip
     forged = system.forge(refreshd.main_pid, unit, more=[DISCONNECTED])
-    assert {"PrepareForSleep", "PrepareForShutdown", "SessionNew", "SessionRemoved", "PropertiesChanged"} <= forged
+    assert {"PrepareForSleep", "SessionNew", "SessionRemoved", "PropertiesChanged"} <= forged
     assert [each["outcome"] for each in refreshd.history()] == []
     gate.open()
     journal.wait("refreshFinished", REFRESH_APP=TODO)
