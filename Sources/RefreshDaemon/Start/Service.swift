@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import RefreshAPI
 import RefreshConfig
@@ -146,5 +147,85 @@ extension ConditionSources.Settings {
   fileprivate init(of settings: DaemonSettings) {
     self.init()
     if settings.isUserDaemon { user = getuid() }
+  }
+}
+
+/// The identity of this machine and this boot.
+enum Machine {
+  /// The id of the boot, which the kernel makes at each boot (`/proc/sys/kernel/random/boot_id`).
+  static func bootID() throws(ServiceError) -> String {
+    guard let text = SmallFiles.text(of: "/proc/sys/kernel/random/boot_id") else {
+      throw ServiceError(
+        .software, "cannot read /proc/sys/kernel/random/boot_id; refreshd needs /proc to tell one boot from another")
+    }
+    return text
+  }
+
+  /// A hash of the machine's id (machine-id(5)), for ``Spread``; of the host's name if there is no id.
+  static func spread() -> Spread {
+    let name = SmallFiles.text(of: "/etc/machine-id") ?? SmallFiles.text(of: "/proc/sys/kernel/hostname") ?? ""
+    return Spread(machine: name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+  }
+
+  /// How many processors are online, and by default how many refreshes may run at once.
+  static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}
+
+/// The limit of open descriptors (getrlimit(2), `RLIMIT_NOFILE`).
+///
+/// Each connection and each running task needs some. The soft limit is low because of select(2), which the daemon does not
+/// use. The daemon raises its own limit, and tasks start with the original limit.
+enum DescriptorLimit {
+  static var current: rlimit {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return limit
+  }
+
+  /// Raises the soft limit to the hard limit.
+  static func raise() {
+    var limit = current
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}
+
+/// Keeps the memory of a daemon small that idles for weeks.
+enum HeapMemory {
+  /// Makes all threads share one compact heap (mallopt(3)); must be called before the first thread starts.
+  ///
+  /// Otherwise each thread would have its own heap. The configuration's thread makes the apps, which live as long as the
+  /// daemon, so that its heap would stay, full of holes.
+  static func makeCompact() { linux_malloc_compact() }
+
+  /// Returns free heap to the system (malloc_trim(3)), also between blocks in use.
+  static func trim() { linux_malloc_trim() }
+
+  /// Returns memory after a start or a reload, because a daemon then idles for weeks.
+  ///
+  /// Free heap goes to the system. Code is unmapped (madvise(2), `MADV_DONTNEED`) where it is executable and never written,
+  /// so that nothing is lost. The few pages that an idle daemon needs come back from the page cache; the parser, the
+  /// migrations and other unused code stay away.
+  static func giveBack() {
+    trim()
+    // All lines are read first: reading takes code that would come back at once.
+    for code in mappedCode() { madvise(UnsafeMutableRawPointer(bitPattern: code.start), code.length, MADV_DONTNEED) }
+  }
+
+  /// The memory that has code of files, by /proc/self/maps.
+  private static func mappedCode() -> [(start: UInt, length: Int)] {
+    guard let maps = fopen("/proc/self/maps", "re") else { return [] }
+    defer { fclose(maps) }
+    var code: [(start: UInt, length: Int)] = []
+    var line: UnsafeMutablePointer<CChar>?
+    var room = 0
+    defer { free(line) }
+    while getline(&line, &room, maps) > 0, let line {
+      let fields = String(cString: line).split(separator: " ", maxSplits: 2)
+      let bounds = fields[0].split(separator: "-").compactMap { UInt(String($0), radix: 16) }
+      guard fields.count == 3, fields[1] == "r-xp", fields[2].contains("/"), bounds.count == 2 else { continue }
+      code.append((bounds[0], Int(bounds[1] - bounds[0])))
+    }
+    return code
   }
 }

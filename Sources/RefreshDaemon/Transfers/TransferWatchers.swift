@@ -1,5 +1,7 @@
+import JSON
 import RefreshAPI
 import RefreshEngine
+import RefreshStore
 import Systemd
 import Varlink
 
@@ -172,6 +174,181 @@ final class TransferWatchers {
     case .rejoin(let call, let session):
       call.reply(
         TransfersInterface.Rejoin.Reply(transfers: found, drained: core.engine.isDrained(session)), continues: true)
+    }
+  }
+}
+
+// Transfers as the socket shows them.
+
+extension KnownTransfers.Known {
+  /// The transfer at this instant; nil if the engine does not know the id.
+  func view(
+    of id: TransferID, at now: Instant, in engine: Engine, launcherProblem: String?
+  ) -> Wire.Transfer? {
+    guard let state = engine.transferState(of: id), let verdict = engine.transferVerdict(on: id, at: now) else {
+      return nil
+    }
+    let policy = state.policy
+    var (result, ended): (TransferResult?, Instant?) = (nil, nil)
+    if case .ended(let how, let at) = state.stage { (result, ended) = (how, at) }
+    // A worker that cannot be started reports nothing.
+    let isStarting = state.stage == .transferring && speed == nil
+    return Wire.Transfer(
+      id: Int64(id.number), app: policy.app.description, session: policy.session.name,
+      direction: Wire.Direction(request.direction), url: shownURL, path: request.path,
+      description: request.description, state: Wire.TransferState(state.stage),
+      holds: verdict.holds(of: policy, wallOffset: engine.wallOffset),
+      untilMicroseconds: verdict.until?.wallMicroseconds(at: engine.wallOffset),
+      bytes: bytes, total: progress.total ?? request.length, rate: speed?.rate,
+      attempts: progress.attempts, message: isStarting ? launcherProblem ?? progress.message : progress.message,
+      result: result.map(Wire.TransferResult.init),
+      sha256: progress.sha256, priority: Int64(policy.priority),
+      network: Wire.NetworkConstraint(policy.network),
+      enqueuedMicroseconds: policy.enqueuedAt.wallMicroseconds(at: engine.wallOffset),
+      endedMicroseconds: ended?.wallMicroseconds(at: engine.wallOffset))
+  }
+}
+
+extension TransferVerdict {
+  /// When the transfer is due; nil if it is not waiting for time to pass.
+  fileprivate var until: Instant? {
+    if case .notDue(let until) = self { until } else { nil }
+  }
+
+  /// The holds on a transfer with their remedies; nil if there are none.
+  func holds(of policy: TransferPolicy, wallOffset: Duration) -> [Wire.Hold]? {
+    switch self {
+    case .held(let holds):
+      holds.map { hold in
+        let shown = hold.wire(of: policy.app.description, wallOffset: wallOffset)
+        guard let remedy = hold.remedy(of: policy) else { return shown }
+        return Wire.Hold(name: shown.name, remedy: remedy, untilMicroseconds: shown.untilMicroseconds)
+      }
+    case .noSpace(let needed):
+      [Wire.Hold(name: "space", remedy: "free \(needed) bytes on the disk of the file; it goes on by itself then")]
+    case .ready, .notDue, .transferring, .stopping, .paused, .ended: nil
+    }
+  }
+}
+
+extension Hold {
+  /// The remedy of a hold, if it differs from a refresh's remedy.
+  fileprivate func remedy(of policy: TransferPolicy) -> String? {
+    switch self {
+    case .constraint(.network, _):
+      switch policy.network {
+      case .none, .any: "a network that reaches the internet"
+      case .unmetered: "a network that is not metered"
+      case .wifi: "Wi-Fi that reaches the internet"
+      }
+    case .concurrency:
+      "a place among the transfers that run; max_concurrent and max_per_host of [transfers] bound them"
+    default: nil
+    }
+  }
+}
+
+extension Wire.Resume {
+  init(_ resume: ResumeData) {
+    self.init(
+      url: resume.url, etag: resume.etag, lastModified: resume.lastModified, date: resume.date, total: resume.total,
+      durable: resume.durable, boot: resume.boot, tusURL: resume.tusURL, partMark: resume.partMark)
+  }
+}
+
+extension ResumeData {
+  init(_ resume: Wire.Resume) {
+    self.init(durable: resume.durable, boot: resume.boot)
+    (url, etag, lastModified, date) = (resume.url, resume.etag, resume.lastModified, resume.date)
+    (total, tusURL, partMark) = (resume.total, resume.tusURL, resume.partMark)
+  }
+}
+
+/// A line on an app's standard input about one transfer of an ended session.
+private struct SessionReportLine: JSONWritable {
+  let url: String
+  let path: String
+  let outcome: String
+  let bytes: Int64
+  let sha256: String?
+  let description: String?
+  let message: String?
+
+  /// Writes the members that are not nil.
+  func write(to json: inout JSONWriter) {
+    json.beginObject()
+    json.member("bytes", bytes)
+    json.member("description", description)
+    json.member("message", message)
+    json.member("outcome", outcome)
+    json.member("path", path)
+    json.member("sha256", sha256)
+    json.member("url", url)
+    json.endObject()
+  }
+}
+
+extension TransferRunner {
+  /// The lines of JSON for the transfers of the session that a refresh reports; nil for another refresh.
+  func sessionReport(deliveredBy refresh: RefreshID, to app: AppID, in engine: Engine) -> String? {
+    guard let started = engine.started(of: refresh), started.session != nil else { return nil }
+    return engine.transfers(deliveredBy: started, to: app).compactMap { id -> String? in
+      guard let transfer = self[id], case .ended(let result, _) = engine.transferState(of: id)?.stage else {
+        return nil
+      }
+      let line = SessionReportLine(
+        url: transfer.shownURL, path: transfer.request.path, outcome: result.rawValue, bytes: transfer.bytes,
+        sha256: transfer.progress.sha256, description: transfer.request.description,
+        message: transfer.progress.message)
+      do { return try line.jsonText(.line) + "\n" } catch { return nil }
+    }.joined()
+  }
+}
+
+/// The desktop notice about a session, for the end of its last transfer.
+struct TransferSessionNotice: Hashable, Sendable {
+  /// The app's text; nil if it gave none.
+  var words: String?
+  private var done = 0
+  private var failed = 0
+
+  init(words: String? = nil) { self.words = words }
+
+  /// Counts an ended transfer of the session.
+  mutating func note(_ result: TransferResult) {
+    switch result {
+    case .done: done += 1
+    case .failed, .expired: failed += 1
+    case .cancelled: break
+    }
+  }
+
+  /// The app's text with the number of failures; nil without a text, or if the user has cancelled all transfers.
+  var text: String? {
+    guard let words, done + failed > 0 else { return nil }
+    if failed == 0 { return words }
+    return done + failed == 1 ? "\(words) (failed)" : "\(words) (\(failed) of \(done + failed) failed)"
+  }
+}
+
+extension KnownTransfers {
+  /// The displayed speed of a transfer: the average over a few seconds.
+  struct Speed {
+    private var bytes: Int64
+    private var at: Instant
+    /// Bytes a second; nil until it is known.
+    private(set) var rate: Int64?
+
+    init(bytes: Int64, at now: Instant) { (self.bytes, at) = (bytes, now) }
+
+    /// Updates the speed with the moved bytes.
+    mutating func note(_ bytes: Int64, at now: Instant) {
+      let elapsed = at.duration(to: now).inMicroseconds
+      guard elapsed >= 200_000 else { return }
+      let latest = Int64(exactly: (Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6).rounded())
+      guard let latest else { return }
+      rate = rate.map { $0 / 2 + latest / 2 } ?? latest
+      (self.bytes, at) = (bytes, now)
     }
   }
 }
