@@ -3,6 +3,17 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
+  /// The interface of an app, with the handler of each method.
+  var appInterface: Interface {
+    var interface = Interface(AppInterface.self)
+    interface.serve(AppInterface.Signal.self) { self.signal($0) }
+    interface.serve(AppInterface.Attach.self) { self.attach($0) }
+    interface.serve(AppInterface.Complete.self) { self.complete($0) }
+    interface.serve(AppInterface.Push.self, forPeople { self.push($0) })
+    interface.serve(AppInterface.Synced.self) { self.synced($0) }
+    return interface
+  }
+
   /// Applies a lifecycle signal; with a lease, until the connection ends.
   ///
   /// `login` and `logout` are answered when they are on the disk, the other signals at once.
@@ -50,9 +61,7 @@ extension Daemon {
     }
     call.reply(AppInterface.Signal.Reply(phase: Wire.Phase(phase)))
   }
-}
 
-extension Daemon {
   /// Attaches a process, which performs the app's refreshes until the connection ends.
   func attach(_ call: Call<AppInterface.Attach.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
@@ -61,9 +70,7 @@ extension Daemon {
     let lease = audience.attach(call, to: app.id) { self.runner.performerLeft($0) }
     runner.attached(lease, to: app.id)
   }
-}
 
-extension Daemon {
   /// Accepts a task's own report of its outcome; the token identifies the task, whatever process holds it.
   func complete(_ call: Call<AppInterface.Complete.Parameters>) {
     guard let key = runner.task(of: call.parameters.token, completedBy: call.peer) else {

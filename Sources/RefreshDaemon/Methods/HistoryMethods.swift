@@ -4,6 +4,16 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
+  /// Adds the methods about the past and the future, and about what was learnt from them.
+  func serveHistory(_ interface: inout Interface) {
+    interface.serve(ManagerInterface.History.self, as: .work) { self.history($0) }
+    interface.serve(ManagerInterface.Timeline.self, as: .work, forPeople { self.timeline($0) })
+    interface.serve(ManagerInterface.Forecast.self, as: .work, forPeople { self.forecast($0) })
+    interface.serve(ManagerInterface.Usage.self, as: .work, forPeople { self.usage($0) })
+    interface.serve(ManagerInterface.Openings.self, as: .work, forPeople { self.openings($0) })
+    interface.serve(ManagerInterface.Forget.self, forPeople { self.forget($0) })
+  }
+
   /// Lists the refreshes of an app that have ended, newest first.
   func history(_ call: Call<ManagerInterface.History.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }

@@ -5,6 +5,14 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
+  /// Adds the methods that list, explain and watch apps.
+  func serveLists(_ interface: inout Interface) {
+    interface.serve(ManagerInterface.List.self, as: .work, forPeople { self.list($0) })
+    interface.serve(ManagerInterface.Show.self, as: .query) { self.show($0) }
+    interface.serve(ManagerInterface.Why.self, as: .work) { self.why($0) }
+    interface.serve(ManagerInterface.Watch.self, as: .watch) { self.watch($0) }
+  }
+
   /// Shows all about one app.
   func show(_ call: Call<ManagerInterface.Show.Parameters>) {
     runner.lastRefreshes.onceLoaded {
@@ -26,9 +34,7 @@ extension Daemon {
       }
     }
   }
-}
 
-extension Daemon {
   /// How many past refreshes and waits an explanation shows.
   private static let pastLimit = 20
   /// How many dropped pushes it shows.
@@ -74,9 +80,7 @@ extension Daemon {
       ).wire
     }
   }
-}
 
-extension Daemon {
   /// Reports events until the connection ends.
   func watch(_ call: Call<ManagerInterface.Watch.Parameters>) {
     guard call.wantsMore else { return call.fail(ExpectedMore()) }

@@ -3,9 +3,16 @@ import RefreshEngine
 import RefreshStore
 import Varlink
 
-// The calls of the push bridge, except its deliveries.
-
 extension Daemon {
+  /// The interface of pushes, with the handler of each method.
+  var pushInterface: Interface {
+    var interface = Interface(PushInterface.self)
+    interface.serve(PushInterface.Deliver.self, forPeople { self.deliver($0) })
+    interface.serve(PushInterface.Report.self, forPeople { self.reportSources($0) })
+    interface.serve(PushInterface.Watch.self, as: .watch, forPeople { self.watchBridge($0) })
+    return interface
+  }
+
   /// Whether the caller may act as the bridge; answers the call if not.
   func mayPush<Parameters>(_ call: Call<Parameters>) -> Bool {
     if core.access.mayPush(call.peer) { return true }
@@ -31,9 +38,7 @@ extension Daemon {
     pushes.bridge.report(call.parameters.sources.map(\.bounded), by: call.connection)
     call.reply(PushInterface.Report.Reply())
   }
-}
 
-extension Daemon {
   /// How many pushes one call may have, because other callers wait meanwhile.
   private static let deliveryLimit = 256
 
@@ -71,9 +76,7 @@ extension Daemon {
     pushes.noteRefused()
     return Wire.DeliveryResult(refusal: refusal ?? CheckedPush.noApp)
   }
-}
 
-extension Daemon {
   /// Accepts a push for an app, and answers when the push is on the disk.
   func push(_ call: Call<AppInterface.Push.Parameters>) {
     let asked = call.parameters

@@ -3,6 +3,14 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
+  /// Adds the methods that start, schedule, skip and end refreshes.
+  func serveRuns(_ interface: inout Interface) {
+    interface.serve(ManagerInterface.Run.self, forPeople { self.run($0) })
+    interface.serve(ManagerInterface.Schedule.self, forPeople { self.schedule($0) })
+    interface.serve(ManagerInterface.Skip.self, forPeople { self.skip($0) })
+    interface.serve(ManagerInterface.Expire.self, forPeople { self.expire($0) })
+  }
+
   /// Refreshes an app now, or once more after the running refresh, and reports each step.
   func run(_ call: Call<ManagerInterface.Run.Parameters>) {
     guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
@@ -34,9 +42,7 @@ extension Daemon {
         continues: true)
     }
   }
-}
 
-extension Daemon {
   /// Schedules one refresh of an app at a later time.
   func schedule(_ call: Call<ManagerInterface.Schedule.Parameters>) {
     guard let app = refreshedApp(named: call.parameters.app, for: call) else { return }
@@ -78,9 +84,7 @@ extension Daemon {
       ManagerInterface.Skip.Reply(apps: $0, unchanged: unchanged)
     }
   }
-}
 
-extension Daemon {
   /// Ends a running refresh as its deadline would.
   func expire(_ call: Call<ManagerInterface.Expire.Parameters>) {
     // The refresh of another user's app is none for the caller.

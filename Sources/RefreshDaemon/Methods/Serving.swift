@@ -39,7 +39,7 @@ extension Daemon {
   }
 
   /// A method for people and their tools: a task, a sandboxed app and nobody may not call it, even about its own app.
-  private func forPeople<Parameters>(
+  func forPeople<Parameters>(
     _ handler: @escaping (Call<Parameters>) -> Void
   ) -> (Call<Parameters>) -> Void {
     { call in
@@ -50,84 +50,13 @@ extension Daemon {
     }
   }
 
-  private var appInterface: Interface {
-    var interface = Interface(AppInterface.self)
-    interface.serve(AppInterface.Signal.self) { self.signal($0) }
-    interface.serve(AppInterface.Attach.self) { self.attach($0) }
-    interface.serve(AppInterface.Complete.self) { self.complete($0) }
-    interface.serve(AppInterface.Push.self, forPeople { self.push($0) })
-    interface.serve(AppInterface.Synced.self) { self.synced($0) }
-    return interface
-  }
-
-  private var pushInterface: Interface {
-    var interface = Interface(PushInterface.self)
-    interface.serve(PushInterface.Deliver.self, forPeople { self.deliver($0) })
-    interface.serve(PushInterface.Report.self, forPeople { self.reportSources($0) })
-    interface.serve(PushInterface.Watch.self, as: .watch, forPeople { self.watchBridge($0) })
-    return interface
-  }
-
   private var managerInterface: Interface {
     var interface = Interface(ManagerInterface.self)
-    interface.serve(ManagerInterface.List.self, as: .work, forPeople { self.list($0) })
-    interface.serve(ManagerInterface.Show.self, as: .query) { self.show($0) }
-    interface.serve(ManagerInterface.Status.self, as: .query, forPeople { self.status($0) })
-    interface.serve(ManagerInterface.Why.self, as: .work) { self.why($0) }
-    interface.serve(ManagerInterface.Run.self, forPeople { self.run($0) })
-    interface.serve(ManagerInterface.Set.self, forPeople { self.set($0) })
-    interface.serve(ManagerInterface.Reset.self, forPeople { self.reset($0) })
-    interface.serve(ManagerInterface.Disable.self, forPeople { self.disable($0) })
-    interface.serve(ManagerInterface.Enable.self, forPeople { self.enable($0) })
-    interface.serve(ManagerInterface.Usage.self, as: .work, forPeople { self.usage($0) })
-    interface.serve(ManagerInterface.Openings.self, as: .work, forPeople { self.openings($0) })
-    interface.serve(ManagerInterface.Forget.self, forPeople { self.forget($0) })
-    interface.serve(ManagerInterface.Erase.self, forPeople { self.erase($0) })
-    interface.serve(ManagerInterface.Skip.self, forPeople { self.skip($0) })
-    interface.serve(ManagerInterface.Expire.self, forPeople { self.expire($0) })
-    interface.serve(ManagerInterface.Pause.self, forPeople { self.pause($0) })
-    interface.serve(ManagerInterface.Resume.self, forPeople { self.resume($0) })
-    interface.serve(ManagerInterface.Schedule.self, forPeople { self.schedule($0) })
-    interface.serve(ManagerInterface.History.self, as: .work) { self.history($0) }
-    interface.serve(ManagerInterface.Forecast.self, as: .work, forPeople { self.forecast($0) })
-    interface.serve(ManagerInterface.Timeline.self, as: .work, forPeople { self.timeline($0) })
-    interface.serve(ManagerInterface.Metrics.self, as: .query, forPeople { self.metrics($0) })
-    interface.serve(ManagerInterface.Watch.self, as: .watch) { self.watch($0) }
-    interface.serve(ManagerInterface.Check.self, as: .work, forPeople { self.check($0) })
-    interface.serve(ManagerInterface.Reload.self, forPeople { self.reload($0) })
-    interface.serve(ManagerInterface.Version.self, as: .query) { self.version($0) }
-    return interface
-  }
-
-  private var transfersInterface: Interface {
-    var interface = Interface(TransfersInterface.self)
-    interface.serve(TransfersInterface.Enqueue.self) { self.enqueue($0) }
-    interface.serve(TransfersInterface.List.self, as: .work) { self.listTransfers($0) }
-    interface.serve(TransfersInterface.Watch.self, as: .watch) { self.watchTransfers($0) }
-    interface.serve(TransfersInterface.Pause.self) { self.pauseTransfers($0) }
-    interface.serve(TransfersInterface.Resume.self) { self.resumeTransfers($0) }
-    interface.serve(TransfersInterface.Cancel.self) { self.cancelTransfers($0) }
-    interface.serve(TransfersInterface.SetPriority.self) { self.setPriority($0) }
-    interface.serve(TransfersInterface.Rejoin.self, as: .watch) { self.rejoin($0) }
-    return interface
-  }
-
-  private var sessionInterface: Interface {
-    var interface = Interface(SessionInterface.self)
-    interface.serve(SessionInterface.Follow.self, as: .watch, forPeople { self.followDesktop($0) })
-    interface.serve(SessionInterface.Report.self, forPeople { self.reportDesktop($0) })
-    return interface
-  }
-
-  private var workerInterface: Interface {
-    var interface = Interface(WorkerInterface.self)
-    interface.serve(WorkerInterface.Account.self) { self.account($0) }
-    interface.serve(WorkerInterface.Remember.self) { self.remember($0) }
-    interface.serve(WorkerInterface.Downloads.self) { self.findDownloads($0) }
-    interface.serve(WorkerInterface.Progress.self) { self.progress($0) }
-    interface.serve(WorkerInterface.Keep.self) { self.keep($0) }
-    interface.serve(WorkerInterface.Work.self) { self.work($0) }
-    interface.serve(WorkerInterface.Report.self) { self.report($0) }
+    serveLists(&interface)
+    serveHistory(&interface)
+    serveSwitches(&interface)
+    serveRuns(&interface)
+    serveStatus(&interface)
     return interface
   }
 
@@ -188,9 +117,7 @@ extension Daemon {
     call.fail(RefreshdInterface.IsGuard(app: app.id.description, unit: unit.name))
     return nil
   }
-}
 
-extension Daemon {
   /// Handles events, and answers when their changes are on the disk; takes back changes that cannot be stored.
   func change<Parameters>(
     _ events: [Event], for call: Call<Parameters>, reply: @escaping () -> some JSONWritable

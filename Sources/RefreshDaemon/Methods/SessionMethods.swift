@@ -4,6 +4,14 @@ import Varlink
 // The calls of refresh-session: each speaks for the apps of its own user only.
 
 extension Daemon {
+  /// The interface of a user's session, with the handler of each method.
+  var sessionInterface: Interface {
+    var interface = Interface(SessionInterface.self)
+    interface.serve(SessionInterface.Follow.self, as: .watch, forPeople { self.followDesktop($0) })
+    interface.serve(SessionInterface.Report.self, forPeople { self.reportDesktop($0) })
+    return interface
+  }
+
   /// Tells a session which apps to watch for, until the connection ends.
   func followDesktop(_ call: Call<SessionInterface.Follow.Parameters>) {
     guard mayShow(call) else { return }

@@ -5,6 +5,15 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
+  /// Adds the methods about the daemon itself.
+  func serveStatus(_ interface: inout Interface) {
+    interface.serve(ManagerInterface.Status.self, as: .query, forPeople { self.status($0) })
+    interface.serve(ManagerInterface.Metrics.self, as: .query, forPeople { self.metrics($0) })
+    interface.serve(ManagerInterface.Version.self, as: .query) { self.version($0) }
+    interface.serve(ManagerInterface.Check.self, as: .work, forPeople { self.check($0) })
+    interface.serve(ManagerInterface.Reload.self, forPeople { self.reload($0) })
+  }
+
   /// Shows the state of the daemon; to a user without further rights, the part about that user's apps.
   func status(_ call: Call<ManagerInterface.Status.Parameters>) {
     guard core.access.maySeeOwn(call.peer) else {
@@ -116,9 +125,7 @@ extension Daemon {
     guard mayAll(call) else { return }
     call.reply(ManagerInterface.Metrics.Reply(text: metricsText(at: core.readClocks())))
   }
-}
 
-extension Daemon {
   /// Puts the configuration on disk in force, except for apps that were held already, or answers with the mistakes.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
     guard mayAll(call) else { return }

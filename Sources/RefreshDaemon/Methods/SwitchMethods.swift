@@ -5,6 +5,17 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
+  /// Adds the methods that set, switch, pause and erase apps.
+  func serveSwitches(_ interface: inout Interface) {
+    interface.serve(ManagerInterface.Set.self, forPeople { self.set($0) })
+    interface.serve(ManagerInterface.Reset.self, forPeople { self.reset($0) })
+    interface.serve(ManagerInterface.Disable.self, forPeople { self.disable($0) })
+    interface.serve(ManagerInterface.Enable.self, forPeople { self.enable($0) })
+    interface.serve(ManagerInterface.Pause.self, forPeople { self.pause($0) })
+    interface.serve(ManagerInterface.Resume.self, forPeople { self.resume($0) })
+    interface.serve(ManagerInterface.Erase.self, forPeople { self.erase($0) })
+  }
+
   /// Overrides the intervals of apps: of all named apps, or none.
   func set(_ call: Call<ManagerInterface.Set.Parameters>) {
     guard let apps = refreshedApps(named: call.parameters.apps, for: call) else { return }
@@ -56,9 +67,7 @@ extension Daemon {
       ManagerInterface.Reset.Reply(apps: $0)
     }
   }
-}
 
-extension Daemon {
   /// Disables apps: all named apps, or none.
   func disable(_ call: Call<ManagerInterface.Disable.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
@@ -76,9 +85,7 @@ extension Daemon {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     change(apps.map { .disabled($0.id, false) }, of: apps, for: call) { ManagerInterface.Enable.Reply(apps: $0) }
   }
-}
 
-extension Daemon {
   /// Pauses all apps for a time, until mains power or until `Resume`.
   func pause(_ call: Call<ManagerInterface.Pause.Parameters>) {
     guard mayAll(call) else { return }
@@ -103,9 +110,7 @@ extension Daemon {
     guard mayAll(call) else { return }
     change([.paused(nil)], for: call) { ManagerInterface.Resume.Reply() }
   }
-}
 
-extension Daemon {
   /// Forgets everything about an app that is out of the configuration.
   ///
   /// No file names the app's owner any more, so only a caller who may ask about every app may do this.

@@ -4,6 +4,20 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
+  /// The interface of transfers, with the handler of each method.
+  var transfersInterface: Interface {
+    var interface = Interface(TransfersInterface.self)
+    interface.serve(TransfersInterface.Enqueue.self) { self.enqueue($0) }
+    interface.serve(TransfersInterface.List.self, as: .work) { self.listTransfers($0) }
+    interface.serve(TransfersInterface.Watch.self, as: .watch) { self.watchTransfers($0) }
+    interface.serve(TransfersInterface.Pause.self) { self.pauseTransfers($0) }
+    interface.serve(TransfersInterface.Resume.self) { self.resumeTransfers($0) }
+    interface.serve(TransfersInterface.Cancel.self) { self.cancelTransfers($0) }
+    interface.serve(TransfersInterface.SetPriority.self) { self.setPriority($0) }
+    interface.serve(TransfersInterface.Rejoin.self, as: .watch) { self.rejoin($0) }
+    return interface
+  }
+
   /// How many transfers one call may name, because other callers wait meanwhile.
   static let callLimit = 1_000
 
@@ -53,9 +67,7 @@ extension Daemon {
       call.conclude(problem) { TransfersInterface.Enqueue.Reply(ids: ids.map { Int64($0.number) }) }
     }
   }
-}
 
-extension Daemon {
   /// Lists the transfers that the caller may ask about, in order of their numbers.
   func listTransfers(_ call: Call<TransfersInterface.List.Parameters>) {
     let named = call.parameters.app
@@ -80,9 +92,7 @@ extension Daemon {
 
   /// How many transfers are looked at in one turn of the loop, because other callers wait meanwhile.
   static let transfersInTurn = 200
-}
 
-extension Daemon {
   /// Reports changes of transfers until the connection ends.
   func watchTransfers(_ call: Call<TransfersInterface.Watch.Parameters>) {
     if let name = call.parameters.app, !mayAsk(about: name, for: call) { return }
@@ -101,9 +111,7 @@ extension Daemon {
     }
     transfers.watchers.add(.rejoin(call, session), until: call)
   }
-}
 
-extension Daemon {
   /// Pauses transfers until they are resumed.
   func pauseTransfers(_ call: Call<TransfersInterface.Pause.Parameters>) {
     guard let ids = transfers(call.parameters.ids, of: call) else { return }

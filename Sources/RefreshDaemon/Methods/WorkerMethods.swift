@@ -4,6 +4,19 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
+  /// The interface of tasks and workers, with the handler of each method.
+  var workerInterface: Interface {
+    var interface = Interface(WorkerInterface.self)
+    interface.serve(WorkerInterface.Account.self) { self.account($0) }
+    interface.serve(WorkerInterface.Remember.self) { self.remember($0) }
+    interface.serve(WorkerInterface.Downloads.self) { self.findDownloads($0) }
+    interface.serve(WorkerInterface.Progress.self) { self.progress($0) }
+    interface.serve(WorkerInterface.Keep.self) { self.keep($0) }
+    interface.serve(WorkerInterface.Work.self) { self.work($0) }
+    interface.serve(WorkerInterface.Report.self) { self.report($0) }
+    return interface
+  }
+
   /// Applies a worker's reports in one commit, and answers after it.
   ///
   /// A worker may forget an answered report. If the disk is full, the daemon and the worker go on in memory.
@@ -73,9 +86,7 @@ extension Daemon {
     case .waiting, .transferring, .paused, .noSpace: true
     }
   }
-}
 
-extension Daemon {
   /// Adds the use by a task's unit to the use by its worker.
   func account(_ call: Call<WorkerInterface.Account.Parameters>) {
     let asked = call.parameters
@@ -151,9 +162,7 @@ extension Daemon {
       promise(problem)
     }
   }
-}
 
-extension Daemon {
   /// Reports the progress of the token's task to the clients that watch.
   func progress(_ call: Call<WorkerInterface.Progress.Parameters>) {
     guard let (key, running) = runner.refreshes.task(of: call.parameters.token, calledBy: call.peer) else {
@@ -164,9 +173,7 @@ extension Daemon {
       key.refresh, of: running.app.id)
     call.reply(WorkerInterface.Progress.Reply())
   }
-}
 
-extension Daemon {
   /// Takes a keeper's report, and answers when it is saved: the keeper touches its unit only after that.
   func keep(_ call: Call<WorkerInterface.Keep.Parameters>) {
     let asked = call.parameters
