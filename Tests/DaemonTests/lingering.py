@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import struct
+import threading
 
 FOR_AN_HOUR, NOT_AT_ALL = struct.pack("ii", 1, 3600), struct.pack("ii", 0, 0)
 
@@ -15,7 +16,7 @@ def lingering():
 
         def send(passes):
             victim = socket.create_connection(listener.getsockname())
-            stack.enter_context(listener.accept()[0])
+            peer = stack.enter_context(listener.accept()[0])
             victim.setblocking(False)
             with contextlib.suppress(BlockingIOError):
                 while victim.send(b"x" * 65536):
@@ -28,6 +29,10 @@ def lingering():
                 victim.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NOT_AT_ALL)
                 raise
             finally:
-                victim.close()
+                # The receiver may have closed its copy by now: then this close waits, until the listener's end is closed.
+                closing = threading.Thread(target=victim.close)
+                closing.start()
+                stack.callback(closing.join)
+                stack.callback(peer.close)
 
         yield send

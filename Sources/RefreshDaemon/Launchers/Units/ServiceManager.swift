@@ -60,8 +60,8 @@ enum ServiceManager {
     call("ListUnitsByPatterns", .strings([]), .strings([UnitNames.pattern]))
   }
 
-  /// The states of a service whose main process has not ended.
-  static let beforeEnd: Set = ["dead", "start-pre", "start", "running"]
+  /// The states of a service whose main process has not ended; a service is also "dead" before its start.
+  static let beforeEnd: Set = ["start-pre", "start", "running"]
 
   /// Reads the state of a service in the manager's own words.
   static func subState(at path: String) -> BusMethod {
