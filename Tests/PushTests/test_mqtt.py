@@ -131,6 +131,8 @@ def test_topics_payloads_and_passwords_are_in_no_log_and_no_status(daemon, runni
 def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, broker, app, end):
     broker.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
+    # A bridge that is killed before it acknowledges gets the message once more.
+    broker.wait_for_output("PUBACK from refreshd-", 1)
     getattr(running, end)()
     for number in range(2, 6):
         broker.publish(TOPIC, push(number))
