@@ -1,37 +1,9 @@
-/// The engine's decision on one event: the daemon saves it in one transaction, and then performs its effects.
+/// The engine's decision on one event: the daemon saves its changes in one transaction, and then performs its effects.
 public struct Decision: Hashable, Sendable {
-  /// The apps whose ``AppState`` differs from the saved state.
-  public var changed: Set<AppID> = []
-  /// The refreshes that ended, for the history, in the same transaction.
-  public var ended: [RefreshRecord] = []
-  /// The ended tasks that had run, in this order, also the tasks of the refreshes in ``ended``.
+  /// What differs from the saved state.
+  public var changes = Changes()
+  /// The ended tasks that had run, in this order, also the tasks of the refreshes that ended.
   public var tasksEnded: [EndedTask] = []
-  /// The waits that ended, for the history, in the same transaction.
-  public var waited: [WaitRecord] = []
-  /// The apps to erase.
-  public var erased: Set<AppID> = []
-  /// The apps that are not erased after all.
-  public var kept: Set<AppID> = []
-  /// The apps whose learners changed.
-  public var learned: Set<AppID> = []
-  /// The openings of apps, and the ends of openings, in order of time, for the history.
-  public var openings: [Opening] = []
-  /// The apps whose desktop openings the history clears (true) or restores (false).
-  public var openingsForgotten: [AppID: Bool] = [:]
-  /// Whether the learners that all apps share changed; they are saved with the ``DeviceState``.
-  public var deviceLearned = false
-  /// Whether the rest of the ``DeviceState`` differs from the saved state.
-  public var deviceChanged = false
-  /// The transfers whose ``TransferState`` differs from the saved state.
-  public var transfersChanged: Set<TransferID> = []
-  /// The transfers to delete.
-  public var transfersRemoved: Set<TransferID> = []
-  /// The pushes that differ from the saved pushes.
-  public var pushes: [PushID: PushChange] = [:]
-  /// The pushes that were dropped, for the history, in the same transaction.
-  public var pushesDropped: [DroppedPush] = []
-  /// The pushes that were merged into an older push, and are deleted.
-  public var pushesMerged: Set<PushID> = []
   /// The ended sessions of transfers that their apps never learn of, because no refresh could be started for a week.
   public var wakesDropped: [TransferSession] = []
   /// The effects to perform after the commit, in this order, even if it fails.
@@ -39,6 +11,77 @@ public struct Decision: Hashable, Sendable {
 
   /// A decision that changes nothing.
   public init() {}
+
+  /// Adds a later decision, which is performed with this one.
+  public mutating func merge(_ later: Decision) {
+    changes.merge(later.changes)
+    tasksEnded += later.tasksEnded
+    wakesDropped += later.wakesDropped
+    effects += later.effects
+  }
+}
+
+/// What differs from the saved state: one list from the engine's decision to the disk.
+///
+/// It names what changed, and the engine has the values. Only a push and a line of the history carry their value.
+public struct Changes: Hashable, Sendable {
+  /// A part of the ``DeviceState``.
+  public enum DevicePart: Hashable, Sendable {
+    /// The user's pause.
+    case pause
+    /// What all apps share of the learners, and the night up to which they are updated.
+    case habits
+  }
+
+  /// The apps whose ``AppState`` changed.
+  public var apps: Set<AppID> = []
+  /// The apps whose learners changed.
+  public var learned: Set<AppID> = []
+  /// The apps to erase, before anything else is saved: a file may name an app again that was just erased.
+  public private(set) var erased: Set<AppID> = []
+  /// The apps whose erasure is taken back.
+  public private(set) var restored: Set<AppID> = []
+  /// The parts of the ``DeviceState`` that changed.
+  public var device: Set<DevicePart> = []
+  /// The transfers whose ``TransferState`` changed, also those that the engine no longer has: they are deleted.
+  public var transfers: Set<TransferID> = []
+  /// The pushes that changed.
+  public var pushes: [PushID: PushChange] = [:]
+  /// The new lines of the history.
+  public var history = HistoryLines()
+
+  /// No changes.
+  public init() {}
+
+  /// Whether nothing changed.
+  public var isEmpty: Bool { self == Changes() }
+
+  /// Has an app erased.
+  public mutating func erase(_ app: AppID) {
+    erased.insert(app)
+    restored.remove(app)
+  }
+
+  /// Takes back the erasure of an app.
+  public mutating func restore(_ app: AppID) {
+    erased.remove(app)
+    restored.insert(app)
+  }
+
+  /// Adds later changes, which are saved with these: an app that they erase has nothing else to save of before.
+  public mutating func merge(_ later: Changes) {
+    apps.subtract(later.erased)
+    learned.subtract(later.erased)
+    if !later.erased.isEmpty { history.remove(later.erased) }
+    erased = erased.subtracting(later.restored).union(later.erased)
+    restored = restored.subtracting(later.erased).union(later.restored)
+    apps.formUnion(later.apps)
+    learned.formUnion(later.learned)
+    device.formUnion(later.device)
+    transfers.formUnion(later.transfers)
+    pushes.merge(later.pushes) { _, later in later }
+    history.append(later.history)
+  }
 }
 
 /// An action for the daemon to perform after the commit of its decision, even if the commit fails.

@@ -5,7 +5,7 @@
 ///
 ///     var engine = Engine(start: 1, spread: Spread(machine: 7), states: [:], wallOffset: .zero)
 ///     let decision = engine.handle(.configured(Limits(), [todo: policy]), at: now)
-///     // save decision.changed and decision.ended; perform decision.effects; arm a timer for engine.nextWake
+///     // save decision.changes; perform decision.effects; arm a timer for engine.nextWake
 ///
 /// Every event first ends what is overdue, then is applied, and then starts what is ready.
 public struct Engine: Sendable {
@@ -125,7 +125,7 @@ public struct Engine: Sendable {
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     startQueued(&turn)
     for index in turn.touched.inOrder { refile(index, &turn) }
-    if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }
+    if device.learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
     noteNextWake()
     isBusy = refreshingCount > 0 || transferCounts.running > 0
     return turn.decision

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The changes of one turn of the loop, to be saved in one transaction.
+/// The changes of one turn of the loop, to be saved in one transaction, with the values that changed.
 ///
 /// An empty batch saves the clock. It is needed after a step of the wall clock, because a later boot reads this boot's
 /// instants by the last saved offset.
@@ -9,65 +9,64 @@ public struct Batch: Hashable, Sendable {
   public var now: Instant
   /// Wall time (Unix time) less boot time, at that moment.
   public var wallOffset: Duration
-  /// The states that changed.
+  /// The changes; the engine's values of those that it only names follow.
+  public var changes = Changes()
+  /// The states of the apps that changed.
   public var states: [AppID: AppState] = [:]
   /// The state that all apps share, if it changed.
   public var device: DeviceState?
   /// The learners that changed; nil for cleared learners.
   public var learned: [AppID: Learned?] = [:]
-  /// The new lines of the history.
-  public var history = HistoryAdditions()
-  /// The apps whose desktop openings are cleared, including the openings in this batch; true clears them, false restores
-  /// them.
-  public var openingsForgotten: [AppID: Bool] = [:]
-  /// The changes of transfers.
-  public var transfers = TransferChanges()
+  /// The rows of transfers.
+  public var transfers = TransferValues()
   /// The validators that changed, by app and URL; nil deletes one.
   public var validators: [AppID: [String: Validator?]] = [:]
-  /// The changes of pushes.
-  public var pushes = PushChanges()
-  /// The apps to erase.
-  public var removed: Set<AppID> = []
+  /// The new pushes, in order.
+  ///
+  /// A push that cannot be saved is refused to its sender, and is not part of the next save.
+  public var arrived: [ArrivedPush] = []
+  /// The messages of each app to forget, because their pushes were refused after all.
+  public var unseen: [AppID: Set<String>] = [:]
 
   /// Makes a batch without changes.
   public init(now: Instant, wallOffset: Duration) { (self.now, self.wallOffset) = (now, wallOffset) }
 
+  /// Makes a batch of changes with the engine's present values.
+  public init(_ changes: Changes, of engine: borrowing Engine, at now: Instant) {
+    self.init(now: now, wallOffset: engine.wallOffset)
+    self.changes = changes
+    for id in changes.apps { states[id] = engine.state(of: id) }
+    if !changes.device.isEmpty { device = engine.device }
+    for id in changes.learned { learned[id] = .some(engine.learned(of: id)) }
+    for id in changes.transfers {
+      if let state = engine.transferState(of: id) { transfers.states[id] = state } else { transfers.removed.insert(id) }
+    }
+  }
+
   /// The apps that must have a row.
   var apps: Set<AppID> {
-    var apps = history.apps.union(learned.keys)
+    var apps = changes.history.apps.union(learned.keys)
     apps.formUnion(transfers.whole.values.map(\.state.policy.app))
     apps.formUnion(validators.keys)
-    apps.formUnion(pushes.apps)
+    apps.formUnion(arrived.map(\.app))
+    for case .kept(let app, _) in changes.pushes.values { apps.insert(app) }
     return apps
   }
 
   /// This batch with the contents of `earlier` that it does not replace.
   func following(_ earlier: Batch) -> Batch {
-    let earlier = earlier.without(removed)
+    let erased = changes.erased
     var batch = self
-    batch.states.merge(earlier.states) { later, _ in later }
+    batch.changes = earlier.changes
+    batch.changes.merge(changes)
+    batch.states.merge(earlier.states.filter { !erased.contains($0.key) }) { later, _ in later }
     batch.device = device ?? earlier.device
-    batch.learned.merge(earlier.learned) { later, _ in later }
-    batch.history = earlier.history
-    batch.history.append(history)
-    batch.openingsForgotten.merge(earlier.openingsForgotten) { later, _ in later }
+    batch.learned.merge(earlier.learned.filter { !erased.contains($0.key) }) { later, _ in later }
     batch.transfers = transfers.following(earlier.transfers)
-    batch.removed.formUnion(earlier.removed.subtracting(states.keys))
-    batch.pushes = pushes.following(earlier.pushes)
-    batch.validators.merge(earlier.validators) { later, earlier in later.merging(earlier) { later, _ in later } }
-    return batch
-  }
-
-  /// This batch without the apps that are erased.
-  private func without(_ apps: Set<AppID>) -> Batch {
-    guard !apps.isEmpty else { return self }
-    var batch = self
-    for app in apps {
-      batch.states.removeValue(forKey: app)
-      batch.learned.removeValue(forKey: app)
-      batch.validators.removeValue(forKey: app)
+    batch.validators.merge(earlier.validators.filter { !erased.contains($0.key) }) { later, earlier in
+      later.merging(earlier) { later, _ in later }
     }
-    batch.history.remove(apps)
+    batch.unseen.merge(earlier.unseen) { $0.union($1) }
     return batch
   }
 }

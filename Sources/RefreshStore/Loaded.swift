@@ -75,10 +75,10 @@ public struct Loaded: Sendable {
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
     if isMoved {
       (batch.states, batch.device, batch.transfers.whole) = (states, device, transfers)
-      for (app, pushes) in pushes { for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) } }
+      for (app, pushes) in pushes { for push in pushes { batch.changes.pushes[push.id] = .kept(app, push) } }
     }
     batch.transfers.removed = Set(unreadableTransfers.keys)
-    for id in unreadablePushes.keys { batch.pushes.changed[id] = .gone }
+    for id in unreadablePushes.keys { batch.changes.pushes[id] = .gone }
     return batch
   }
 }

@@ -53,7 +53,7 @@ public actor RefreshStore {
 
   /// Saves a batch in one transaction, with the changes that earlier saves could not write.
   ///
-  /// Returns the pushes of ``PushChanges/arrived`` that were not saved, because their messages were accepted before.
+  /// Returns the pushes of ``Batch/arrived`` that were not saved, because their messages were accepted before.
   ///
   /// With `durably` it returns when the disk has the batch (`synchronous = FULL`), for a promise to a caller. Otherwise the
   /// batch survives a crash of the daemon at once, and a loss of power a little later.
@@ -129,7 +129,7 @@ public actor RefreshStore {
     loaded.damaged = damaged
     let outdated = loaded.removeOutdated(configured: configured, at: clock.now)
     var batch = loaded.changes(at: clock)
-    batch.removed = outdated
+    for app in outdated { batch.changes.erase(app) }
     let saved = SavedClock(clock: clock, start: loaded.start, late: loaded.lateClock)
     do {
       try tables.save(batch, clock: saved, durably: true)

@@ -88,29 +88,29 @@ final class Tables {
     return try database.transaction(to: .save) { () throws(StoreError) in
       try clock.save(saved)
       // Removals come first, because a file may name an app again that was just erased.
-      for app in batch.removed { try removal.remove(app) }
+      for app in batch.changes.erased { try removal.remove(app) }
       for (app, state) in batch.states { try apps.save(state, of: app) }
       for app in batch.apps where batch.states[app] == nil { try apps.add(app) }
       if let state = batch.device { try device.save(SavedDevice(state)) }
       for (app, learned) in batch.learned { try self.learned.save(learned, of: app) }
-      for opening in batch.history.openings { try save(opening, clock: now) }
-      for (app, isForgotten) in batch.openingsForgotten where isForgotten {
+      for opening in batch.changes.history.openings { try save(opening, clock: now) }
+      for (app, isForgotten) in batch.changes.history.openingsForgotten where isForgotten {
         try forgetOpenings.run(.text(app.description))
       }
-      for record in batch.history.refreshes {
+      for record in batch.changes.history.refreshes {
         try history.add(StoredRefresh(record, wallOffset: now.wallOffset), of: record.app)
       }
-      for record in batch.history.waits {
+      for record in batch.changes.history.waits {
         try waits.add(StoredWait(record, wallOffset: now.wallOffset), of: record.app)
       }
-      for push in batch.history.droppedPushes {
+      for push in batch.changes.history.droppedPushes {
         try droppedPushes.add(StoredDroppedPush(push, wallOffset: now.wallOffset), of: push.app)
       }
       try save(batch.transfers)
       for (app, remembered) in batch.validators {
         for (url, validator) in remembered { try validators.save(validator, of: app, url) }
       }
-      return try save(batch.pushes, clock: now)
+      return try savePushes(of: batch, clock: now)
     }
   }
 
@@ -124,18 +124,18 @@ final class Tables {
     }
   }
 
-  private func save(_ changes: PushChanges, clock: BootClock) throws(StoreError) -> Set<PushID> {
-    for (id, change) in changes.changed {
+  private func savePushes(of batch: Batch, clock: BootClock) throws(StoreError) -> Set<PushID> {
+    for (id, change) in batch.changes.pushes {
       switch change {
       case .kept(let app, let push): try pushes.save(push, of: app)
-      case .gone: try pushes.remove(id)
+      case .gone, .merged: try pushes.remove(id)
       }
     }
-    for (app, messages) in changes.unseen {
+    for (app, messages) in batch.unseen {
       for message in messages { try seenMessages.remove(message, of: app) }
     }
     var known: Set<PushID> = []
-    for arrived in changes.arrived {
+    for arrived in batch.arrived {
       let isFirst = try arrived.message.map { message throws(StoreError) in
         try seenMessages.note(message, of: arrived.app, isNew: arrived.isNew, atWall: clock.wall(clock.now))
       }
@@ -148,13 +148,13 @@ final class Tables {
     return known
   }
 
-  private func save(_ changes: TransferChanges) throws(StoreError) {
-    for id in changes.removed { try transfers.remove(id) }
-    for (id, transfer) in changes.whole.sorted(by: { $0.key < $1.key }) {
+  private func save(_ values: TransferValues) throws(StoreError) {
+    for id in values.removed { try transfers.remove(id) }
+    for (id, transfer) in values.whole.sorted(by: { $0.key < $1.key }) {
       try transfers.save(transfer, id)
     }
-    for (id, state) in changes.states { try transfers.save(state, of: id) }
-    for (id, progress) in changes.progress { try transfers.save(progress, of: id) }
+    for (id, state) in values.states { try transfers.save(state, of: id) }
+    for (id, progress) in values.progress { try transfers.save(progress, of: id) }
   }
 
   /// Renames a file that cannot be used, with its write-ahead log; returns its error, which then has the new name.

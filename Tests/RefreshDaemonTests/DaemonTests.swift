@@ -46,7 +46,7 @@ import Testing
     #expect(world.launcher.released.isEmpty)
     world.store.finish()
     #expect(world.launcher.released == [key.run])
-    #expect(world.store.saved.last?.history.refreshes.map(\.id) == [key.refresh])
+    #expect(world.store.saved.last?.changes.history.refreshes.map(\.id) == [key.refresh])
   }
 
   @Test func aStoreThatRefusesBreaksThePromiseAndTheDaemonGoesOn() throws {

@@ -35,7 +35,7 @@ import Testing
     #expect(second.timeLimit == .seconds(5))
     var engine = core.engine
     let last = engine.handle(.taskEnded(second.key.refresh, task: 1, TaskEnd(exit: .exited(0))), at: core.now)
-    #expect(last.ended.count == 1 && last.tasksEnded.map(\.deadline) == [core.now + .seconds(5)])
+    #expect(last.changes.history.refreshes.count == 1 && last.tasksEnded.map(\.deadline) == [core.now + .seconds(5)])
     #expect(second.environment.contains("REFRESH_DEADLINE=\(core.wall(core.now + .seconds(5)) / 1_000_000)"))
   }
 }

@@ -27,7 +27,7 @@ import Testing
     // Both were started before anybody knew of the folder.
     for key in world.launcher.started { world.launcher.end(key, TaskEnd(exit: .exited(226))) }
     world.scheduler.run(for: .minutes(2))
-    let record = try #require(world.store.saved.flatMap(\.history.refreshes).first)
+    let record = try #require(world.store.saved.flatMap(\.changes.history.refreshes).first)
     #expect(record.tasks.map(\.outcome) == [.failed(.temporary(75)), .failed(.temporary(75))], "each is tried again")
     #expect(world.launcher.launches.map(\.confinement?.writes).suffix(2) == [.all, .all])
     let words = try #require(world.daemon.unconfined)

@@ -62,7 +62,7 @@ import Testing
     if !inTheNight { try world.reload(apps: left) }
     world.scheduler.run(for: .seconds(1))
     #expect(daemon.core.engine.state(of: todo)?.seenAt == nil && daemon.core.tally.refreshesOfApp[todo] == nil)
-    #expect(world.store.saved.contains { $0.removed == [todo] })
+    #expect(world.store.saved.contains { $0.changes.erased == [todo] })
     #expect(daemon.core.engine.state(of: mail)?.seenAt != nil)
   }
 
@@ -76,7 +76,7 @@ import Testing
     world.store.isPrompt = true
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
-    let batch = try #require(world.store.saved.last { $0.removed.contains(todo) })
+    let batch = try #require(world.store.saved.last { $0.changes.erased.contains(todo) })
     #expect(batch.validators[todo] == nil && !batch.apps.contains(todo))
   }
 

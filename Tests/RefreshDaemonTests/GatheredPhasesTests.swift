@@ -88,6 +88,6 @@ import Testing
     }
     world.scheduler.run(for: .milliseconds(100))
     #expect(world.store.attempts > before + 1)
-    #expect(world.store.saved[saved...].reduce(0) { $0 + $1.history.openings.count } == 800)
+    #expect(world.store.saved[saved...].reduce(0) { $0 + $1.changes.history.openings.count } == 800)
   }
 }

@@ -144,7 +144,7 @@ import Testing
     world.scheduler.run(for: .seconds(4))
     world.launcher.end(key, TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(1))
-    let record = try #require(world.store.saved.flatMap(\.history.refreshes).last)
+    let record = try #require(world.store.saved.flatMap(\.changes.history.refreshes).last)
     #expect(record.startedAt == begin && record.startedAt.duration(to: record.endedAt) == .seconds(4))
     let state = try #require(daemon.core.engine.state(of: todo))
     #expect(state.freshAt == begin && state.lastStart == begin)
@@ -171,9 +171,9 @@ import Testing
     world.store.isPrompt = true
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
-    let batches = world.store.saved.suffix(2).map(\.pushes)
+    let batches = world.store.saved.suffix(2)
     #expect(batches.first?.arrived.map(\.message) == ["new", "old"])
-    #expect(batches.last?.arrived.isEmpty == true && batches.last?.changed == [PushID(1): .gone])
+    #expect(batches.last?.arrived.isEmpty == true && batches.last?.changes.pushes == [PushID(1): .gone])
     #expect(batches.last?.unseen == [todo: ["new"]], "the message that was taken before stays known")
     #expect(daemon.core.engine.pushes(of: todo).isEmpty)
   }
@@ -220,7 +220,8 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.started.isEmpty && world.launcher.terminated.isEmpty)
     #expect(daemon.core.engine.refreshingCount == 0)
-    #expect(world.store.saved.flatMap(\.history.refreshes).map(\.stopReason) == [.user], "it has its one outcome")
+    let reasons = world.store.saved.flatMap(\.changes.history.refreshes).map(\.stopReason)
+    #expect(reasons == [.user], "it has its one outcome")
   }
 
   @Test(arguments: [0, 60]) func aDaemonThatIsToStopEnds(hungFor seconds: Int) throws {
@@ -258,7 +259,8 @@ import Testing
     world.launcher.end(key, TaskEnd(exit: .signalled(9)))
     world.scheduler.run(for: .seconds(1))
     #expect(
-      world.store.saved.flatMap(\.history.refreshes).map(\.stopReason) == [.deadline], "its end is recorded at last")
+      world.store.saved.flatMap(\.changes.history.refreshes).map(\.stopReason) == [.deadline],
+      "its end is recorded at last")
     #expect(daemon.core.engine.stuckRefreshes.isEmpty)
     #expect(!world.output.line.contains("No signal"), "the status line does not name it any more")
   }

@@ -54,7 +54,7 @@ import Testing
     daemon.stop()
     world.scheduler.run(for: .seconds(1))
     #expect(world.scheduler.hasExited)
-    let records = world.store.saved.flatMap(\.history.refreshes).map(\.id)
+    let records = world.store.saved.flatMap(\.changes.history.refreshes).map(\.id)
     #expect(records.count == outcomes && Set(records).count == outcomes, "\(records)")
   }
 

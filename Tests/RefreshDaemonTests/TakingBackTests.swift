@@ -59,7 +59,7 @@ import Testing
         world.scheduler.run(for: .seconds(1))
       }
     }
-    #expect(world.store.saved.compactMap { $0.openingsForgotten[todo] } == [true, false])
+    #expect(world.store.saved.compactMap { $0.changes.history.openingsForgotten[todo] } == [true, false])
   }
 
   /// A switch stops a refresh at once; no disk delays that.
@@ -79,7 +79,8 @@ import Testing
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
     #expect(world.launcher.started.last != key, "it runs again")
-    let outcomes = world.store.saved.flatMap(\.history.refreshes).filter { $0.id == key.refresh }.map(\.stopReason)
+    let ended = world.store.saved.flatMap(\.changes.history.refreshes)
+    let outcomes = ended.filter { $0.id == key.refresh }.map(\.stopReason)
     #expect(outcomes == [isLogout ? .logout : .user])
   }
 
@@ -123,7 +124,7 @@ import Testing
     world.store.isPrompt = true
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
-    #expect(!world.store.saved.contains { $0.removed.contains(todo) })
+    #expect(!world.store.saved.contains { $0.changes.erased.contains(todo) })
   }
 
   @Test func anAppWhoseFileComesBackWhileItIsErasedBeginsAnew() throws {
@@ -138,9 +139,10 @@ import Testing
     world.store.isPrompt = true
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
-    let batch = try #require(world.store.saved.last { $0.removed.contains(todo) })
+    let batch = try #require(world.store.saved.last { $0.changes.erased.contains(todo) })
     let state = try #require(world.store.saved.last { $0.states[todo] != nil }?.states[todo])
     #expect(
-      batch.history.refreshes.isEmpty && state.seenAt != nil, "the store removes its rows first, and then has this one")
+      batch.changes.history.refreshes.isEmpty && state.seenAt != nil,
+      "the store removes its rows first, and then has this one")
   }
 }

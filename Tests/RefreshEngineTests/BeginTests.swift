@@ -45,7 +45,7 @@ import Testing
     #expect(handle(.wokeUp, at: 630).effects == [.terminate(refresh, todo, .deadline)])
     #expect(handle(.wokeUp, at: 634).effects.isEmpty, "it has its whole grace")
     #expect(handle(.wokeUp, at: 635).effects == [.kill(refresh, todo)])
-    let ended = handle(.taskEnded(refresh, task: 0, TaskEnd(exit: .signalled(9))), at: 636).ended
+    let ended = handle(.taskEnded(refresh, task: 0, TaskEnd(exit: .signalled(9))), at: 636).changes.history.refreshes
     #expect(ended.first?.tasks.first?.duration == .seconds(36))
   }
 
@@ -61,7 +61,7 @@ import Testing
       let refresh = try test.start()
       let decision = test.handle(event, at: 60)
       #expect(decision.effects.isEmpty, "no process is there that a signal could end")
-      let record = try #require(decision.ended.first)
+      let record = try #require(decision.changes.history.refreshes.first)
       #expect(record.id == refresh && record.stopReason == reason)
       #expect(record.tasks.map(\.outcome) == [.failed(.stopped(reason))])
       #expect(test.engine.refreshingCount == 0 && test.engine.deadline(of: refresh) == nil)
@@ -74,12 +74,12 @@ import Testing
   {
     let refresh = try start()
     handle(.paused(.untilResumed), at: 60)
-    #expect(handle(.began(refresh), at: 61).ended.isEmpty, "a person's refresh passes a pause")
+    #expect(handle(.began(refresh), at: 61).changes.history.refreshes.isEmpty, "a person's refresh passes a pause")
     handle(.taskEnded(refresh, task: 0, TaskEnd(exit: .exited(75))), at: 62)
     handle(.paused(nil), at: 3000)
     let again = try #require(engine.refreshes.first)
     handle(.paused(.untilResumed), at: 3001)
-    let record = try #require(handle(.began(again), at: 3002).ended.first)
+    let record = try #require(handle(.began(again), at: 3002).changes.history.refreshes.first)
     #expect(record.stopReason == .constraintLost)
     #expect(handle(.paused(nil), at: 3600).effects.count == 1)
   }

@@ -143,7 +143,7 @@ import Testing
     _ = engine.handle(.completed(id, task: 2, .newData, message: ""), at: begin + .seconds(5))
     _ = engine.handle(.taskEnded(id, task: 2, TaskEnd(exit: .exited(0))), at: begin + .seconds(5))
     let decision = engine.handle(.taskEnded(id, task: 1, TaskEnd(exit: .exited(1))), at: begin + .seconds(7))
-    let record = try #require(decision.ended.first)
+    let record = try #require(decision.changes.history.refreshes.first)
     #expect(record.tasks.map(\.duration) == [.seconds(4), .seconds(3), .zero])
     #expect(record.tasks.last?.outcome == .failed(.notRun(after: "index")))
     #expect(record.extraCompletions == 0)

@@ -34,7 +34,7 @@ import Testing
     let decision = step(toDaysAfterTheSave: 3, at: 20)
     let state = try #require(engine.state(of: todo))
     #expect(state.freshAt == Instant(microseconds: 0) - .minutes(30) - .hours(72))
-    #expect(decision.changed == [todo])
+    #expect(decision.changes.apps == [todo])
     #expect(!decision.effects.isEmpty, "the data is three days old, so the app is refreshed")
   }
 
@@ -135,7 +135,7 @@ import Testing
     } else {
       #expect(decision.effects == [.transfer(id, todo)])
     }
-    #expect(decision.transfersChanged == [id])
+    #expect(decision.changes.transfers == [id])
   }
 
   @Test func `A transfer whose days are over is given up, one of this boot is not`() throws {

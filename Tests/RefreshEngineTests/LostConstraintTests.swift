@@ -34,7 +34,7 @@ import Testing
     _ = engine.handle(.wokeUp, at: now + .seconds(5))
     let decision = engine.handle(
       .taskEnded(refresh, task: 0, TaskEnd(exit: .signalled(15), message: "half done")), at: now + .seconds(5))
-    let record = try #require(decision.ended.first)
+    let record = try #require(decision.changes.history.refreshes.first)
     #expect(record.stopReason == .constraintLost)
     #expect(record.tasks.map(\.lostConstraint) == [told, told])
   }
@@ -146,7 +146,7 @@ import Testing
     _ = engine.handle(.disabled(todo, true), at: now)
     let decision = engine.handle(
       .taskEnded(refresh, task: 0, TaskEnd(exit: .signalled(15), message: "half done")), at: now)
-    #expect(decision.ended.first?.tasks.map(\.message) == ["half done"])
-    #expect(decision.ended.first?.tasks.first?.lostConstraint == nil)
+    #expect(decision.changes.history.refreshes.first?.tasks.map(\.message) == ["half done"])
+    #expect(decision.changes.history.refreshes.first?.tasks.first?.lostConstraint == nil)
   }
 }

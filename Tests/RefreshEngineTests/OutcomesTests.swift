@@ -147,7 +147,7 @@ import Testing
     _ = engine.handle(.completed(id, task: 0, .noData, message: "nothing"), at: begin + .seconds(3))
     let decision = engine.handle(.taskEnded(id, task: 0, end), at: begin + .seconds(4))
     #expect(
-      decision.ended == [
+      decision.changes.history.refreshes == [
         RefreshRecord(
           id: id, app: todo, trigger: .interval, startedAt: begin, endedAt: begin + .seconds(4), outcome: .newData,
           tasks: [

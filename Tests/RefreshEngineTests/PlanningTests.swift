@@ -141,12 +141,12 @@ import Testing
     for minutes in [0, 20, 40] {
       let moment = now + .minutes(Int64(minutes))
       let decision = engine.handle(.signalled(id, .foreground), at: moment)
-      #expect(decision.openings.map(\.app) == [id])
+      #expect(decision.changes.history.openings.map(\.app) == [id])
       _ = engine.handle(.signalled(id, .background), at: moment)
     }
     #expect(try #require(engine.habits(of: id)?.usage.openingsPerDay) > fresh)
     let decision = engine.handle(.forgotten(id), at: now + .minutes(41))
-    #expect(decision.learned == [id])
+    #expect(decision.changes.learned == [id])
     #expect(engine.habits(of: id)?.usage.openingsPerDay == fresh)
   }
 

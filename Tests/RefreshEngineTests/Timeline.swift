@@ -41,10 +41,9 @@ struct Timeline {
   mutating func handle(_ event: Event) {
     let instant = instant
     guard let decision = engine?.handle(event, at: instant) else { return }
-    for id in decision.changed { saved[id] = engine?.state(of: id) }
-    for id in decision.transfersChanged { savedTransfers[id] = engine?.transferState(of: id) }
-    for id in decision.transfersRemoved { savedTransfers[id] = nil }
-    for (id, change) in decision.pushes {
+    for id in decision.changes.apps { saved[id] = engine?.state(of: id) }
+    for id in decision.changes.transfers { savedTransfers[id] = engine?.transferState(of: id) }
+    for (id, change) in decision.changes.pushes {
       if case .kept(let app, let push) = change { savedPushes[id] = (app, push) } else { savedPushes[id] = nil }
     }
     savedWallOffset = engine?.wallOffset ?? savedWallOffset
@@ -53,8 +52,10 @@ struct Timeline {
       perform(effect)
     }
     for session in decision.wakesDropped { write("drop-wake \(session.app.name) \(session.name)") }
-    for dropped in decision.pushesDropped { write("drop \(dropped.app.name) \(dropped.contentID ?? "-")") }
-    for record in decision.ended { write(text(of: record)) }
+    for dropped in decision.changes.history.droppedPushes {
+      write("drop \(dropped.app.name) \(dropped.contentID ?? "-")")
+    }
+    for record in decision.changes.history.refreshes { write(text(of: record)) }
     for effect in decision.effects {
       if effect.isStart { perform(effect) }
     }

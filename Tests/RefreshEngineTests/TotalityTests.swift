@@ -99,7 +99,7 @@ import Testing
           let decision = engine.handle(event, at: now)
           let isSame = (engine.state(of: todo) ?? AppState()) == before
           let change = "\(state): \(first), \(second)"
-          #expect(decision.changed.contains(todo) || isSame, "\(change)")
+          #expect(decision.changes.apps.contains(todo) || isSame, "\(change)")
           if case .ready = engine.verdict(on: todo, at: now) { Issue.record("ready is not started: \(change)") }
         }
       }

@@ -198,7 +198,7 @@ import Testing
         }), at: Instant(microseconds: 3))
     let decision = engine.handle(
       .several(ids.map { .transferPrioritized($0, 9) } + [.paused(nil)]), at: Instant(microseconds: 4))
-    #expect(decision.transfersChanged == Set(ids))
+    #expect(decision.changes.transfers == Set(ids))
     #expect(decision.effects.count == 3)
   }
 }

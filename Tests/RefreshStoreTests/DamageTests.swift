@@ -113,7 +113,7 @@ import Threads
     for number in UInt64(1)...2 {
       let push = Push(
         id: PushID(number), payload: "{}", contentID: nil, urgency: .normal, at: BootClock.morning.now)
-      batch.pushes.changed[push.id] = .kept(todo, push)
+      batch.changes.pushes[push.id] = .kept(todo, push)
     }
     try await store.save(batch, durably: false)
     try scratch.sql(sql + " WHERE id = 1")

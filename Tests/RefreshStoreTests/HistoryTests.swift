@@ -50,13 +50,13 @@ import Testing
       Batch(.morning, openings: [opened(wrong, 1, isObserved: true), opened(wrong, 2, isObserved: false)]),
       durably: false)
     var batch = Batch(.morning, openings: [opened(wrong, 3, isObserved: true), opened(other, 4, isObserved: true)])
-    batch.openingsForgotten = [wrong: true, other: false]
+    batch.changes.history.openingsForgotten = [wrong: true, other: false]
     try await store.save(batch, durably: false)
     #expect(try await store.openings(of: wrong).map(\.isObserved) == [false])
     #expect(try await store.openings(of: other).count == 1)
     var after = Batch(.morning)
-    after.openingsForgotten = [wrong: false]
-    #expect(after.following(batch).openingsForgotten == [wrong: false, other: false])
+    after.changes.history.openingsForgotten = [wrong: false]
+    #expect(after.following(batch).changes.history.openingsForgotten == [wrong: false, other: false])
   }
 
   @Test func `an app's waits are bounded and lose their oldest`() async throws {
@@ -89,13 +89,13 @@ import Testing
       DroppedPush(
         id: PushID(1), app: todo, contentID: nil, arrivedAt: later.now, droppedAt: later.now, merged: 0)
     ]
-    later.history.droppedPushes = dropped
+    later.changes.history.droppedPushes = dropped
     let both = later.following(earlier)
-    #expect(both.history.droppedPushes == dropped)
+    #expect(both.changes.history.droppedPushes == dropped)
     var erased = Batch(.morning)
-    erased.removed = [todo]
-    #expect(erased.following(both).history == HistoryAdditions())
-    #expect(both.history.waits == (401...1_400).map { .made($0, of: todo) })
+    erased.changes.erase(todo)
+    #expect(erased.following(both).changes.history == HistoryLines())
+    #expect(both.changes.history.waits == (401...1_400).map { .made($0, of: todo) })
     #expect(both.device == one)
     #expect(Batch(.morning, device: two).following(both).device == two)
     #expect(Batch(.morning, device: DeviceState()).following(both).device == DeviceState())

@@ -16,13 +16,13 @@ import Testing
       for id in expected.keys.sorted() where Bool.random(using: &values) {
         let app = try #require(expected[id]).app
         let push = Bool.random(using: &values) ? values.push(id) : nil
-        batch.pushes.changed[id] = push.map { .kept(app, $0) } ?? .gone
+        batch.changes.pushes[id] = push.map { .kept(app, $0) } ?? .gone
         expected[id] = push.map { (app, $0) }
       }
       for number in 1...10 {
         let id = PushID(UInt64(turn * 10 + number))
         let (app, push) = (try app("a\(number % 3)"), values.push(id))
-        batch.pushes.arrived.append(ArrivedPush(id: id, app: app, push: push))
+        batch.arrived.append(ArrivedPush(id: id, app: app, push: push))
         expected[id] = (app, push)
       }
       #expect(try await store.save(batch, durably: .random(using: &values)).isEmpty)
@@ -42,7 +42,7 @@ import Testing
     state.pushedAt = [saved.now - .minutes(20), saved.now - .minutes(10)]
     let (store, _) = try RefreshStore.open(scratch)
     var batch = Batch(saved, states: [todo: state])
-    batch.pushes.changed[push.id] = .kept(todo, push)
+    batch.changes.pushes[push.id] = .kept(todo, push)
     try await store.save(batch, durably: true)
 
     let now = BootClock.boot("b", age: .minutes(1), wallNow: saved.wall + .minutes(2))
@@ -75,14 +75,14 @@ import Testing
     var known: Set<PushID> = []
     for part in together ? [arrived] : arrived.map({ [$0] }) {
       var batch = Batch(.morning)
-      batch.pushes.arrived = part
+      batch.arrived = part
       known.formUnion(try await store.save(batch, durably: true))
     }
     let taken = messages.taken.map { PushID(UInt64($0 + 1)) }
     #expect(known == Set(arrived.map(\.id)).subtracting(taken))
     // Ids are unique per app.
     var batch = Batch(.morning)
-    batch.pushes.arrived = [ArrivedPush(.made(9), of: mail, "a")]
+    batch.arrived = [ArrivedPush(.made(9), of: mail, "a")]
     #expect(try await store.save(batch, durably: true).isEmpty)
     let (_, loaded) = try RefreshStore.open(scratch)
     #expect(loaded.pushes[todo]?.map(\.id) == taken)
@@ -94,10 +94,10 @@ import Testing
     let todo = try app("todo")
     let (store, _) = try RefreshStore.open(scratch)
     var batch = Batch(.morning)
-    batch.pushes.arrived = [ArrivedPush(.made(1), of: todo, "a"), ArrivedPush(.made(2), of: todo, "b")]
+    batch.arrived = [ArrivedPush(.made(1), of: todo, "a"), ArrivedPush(.made(2), of: todo, "b")]
     #expect(try await store.save(batch, durably: true).isEmpty)
-    batch.pushes.unseen = [todo: ["a"]]
-    batch.pushes.arrived = [ArrivedPush(.made(3), of: todo, "a"), ArrivedPush(.made(4), of: todo, "b")]
+    batch.unseen = [todo: ["a"]]
+    batch.arrived = [ArrivedPush(.made(3), of: todo, "a"), ArrivedPush(.made(4), of: todo, "b")]
     #expect(try await store.save(batch, durably: true) == [PushID(4)])
   }
 
@@ -108,7 +108,7 @@ import Testing
     func isTaken(_ message: String, after days: Int64) async throws -> Bool {
       var batch = Batch(.morning)
       batch.wallOffset += .hours(days * 24)
-      batch.pushes.arrived = [ArrivedPush(id: PushID(1), app: todo, push: nil, message: message)]
+      batch.arrived = [ArrivedPush(id: PushID(1), app: todo, push: nil, message: message)]
       return try await store.save(batch, durably: false).isEmpty
     }
     #expect(try await isTaken("a", after: 0))
@@ -133,7 +133,7 @@ import Testing
     }
     for push in dropped {
       var batch = Batch(.morning)
-      batch.history.droppedPushes = [push]
+      batch.changes.history.droppedPushes = [push]
       try await store.save(batch, durably: false)
     }
     let expected = dropped.reversed().map { StoredDroppedPush($0, wallOffset: BootClock.morning.wallOffset) }
@@ -147,18 +147,18 @@ import Testing
   /// The sender was told that the push was refused, so it must not appear with the next save.
   @Test func `what arrived and could not be saved is no part of the next save, all else is`() throws {
     let todo = try app("todo")
-    var refused = PushChanges()
+    var refused = Batch(.morning)
     refused.arrived = [ArrivedPush(.made(3), of: todo, "a")]
-    refused.changed = [PushID(1): .kept(todo, .made(1)), PushID(2): .kept(todo, .made(2))]
+    refused.changes.pushes = [PushID(1): .kept(todo, .made(1)), PushID(2): .kept(todo, .made(2))]
     refused.unseen = [todo: ["b"]]
-    var later = PushChanges()
+    var later = Batch(.morning)
     later.arrived = [ArrivedPush(.made(4), of: todo, "a")]
-    later.changed = [PushID(2): .gone]
+    later.changes.pushes = [PushID(2): .gone]
     later.unseen = [todo: ["c"]]
     let both = later.following(refused)
     #expect(both.unseen == [todo: ["b", "c"]])
     #expect(both.arrived.map(\.id) == [PushID(4)])
-    #expect(both.changed == [PushID(1): .kept(todo, .made(1)), PushID(2): .gone])
+    #expect(both.changes.pushes == [PushID(1): .kept(todo, .made(1)), PushID(2): .gone])
   }
 }
 

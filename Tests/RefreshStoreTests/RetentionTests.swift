@@ -19,8 +19,8 @@ import Threads
     state.waiting = Waiting(since: morning.now, holds: holds)
     var batch = Batch(morning, states: [todo: state, mail: AppState()])
     batch.learned[todo] = Learned()
-    if let push { batch.pushes.changed[push.id] = .kept(todo, push) }
-    batch.history.refreshes = [
+    if let push { batch.changes.pushes[push.id] = .kept(todo, push) }
+    batch.changes.history.refreshes = [
       RefreshRecord(
         id: RefreshID(start: 1, number: 1), app: todo, trigger: .interval, startedAt: morning.now,
         endedAt: morning.now, outcome: .newData)

@@ -129,7 +129,7 @@ extension Batch {
   ) {
     self.init(now: clock.now, wallOffset: clock.wallOffset)
     (self.states, self.device, self.learned) = (states, device, learned)
-    (history.openings, history.refreshes, history.waits) = (openings, records, waits)
+    (changes.history.openings, changes.history.refreshes, changes.history.waits) = (openings, records, waits)
   }
 }
 

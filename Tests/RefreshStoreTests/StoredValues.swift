@@ -34,9 +34,9 @@ struct StoredValues {
     batch.transfers.whole = transfers
     batch.validators = validators.mapValues { $0.mapValues(Optional.some) }
     for (app, pushes) in pushes {
-      for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) }
+      for push in pushes { batch.changes.pushes[push.id] = .kept(app, push) }
     }
-    (batch.history.droppedPushes, batch.pushes.arrived) = (droppedPushes, seen)
+    (batch.changes.history.droppedPushes, batch.arrived) = (droppedPushes, seen)
     return batch
   }
 

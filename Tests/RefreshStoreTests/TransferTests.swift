@@ -110,14 +110,14 @@ import Testing
     let todo = try app("todo")
     var first = StoredTransfer.made(of: todo)
     first.request.path = "/first"
-    var waits = TransferChanges()
+    var waits = TransferValues()
     waits.whole = [TransferID(1): first, TransferID(2): first]
     waits.states[TransferID(3)] = first.state
     waits.progress[TransferID(3)] = first.progress
 
     var paused = first.state
     paused.stage = .paused
-    var later = TransferChanges()
+    var later = TransferValues()
     later.states[TransferID(1)] = paused
     later.removed = [TransferID(2)]
     later.whole[TransferID(3)] = first

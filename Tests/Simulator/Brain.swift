@@ -22,22 +22,7 @@ public struct Brain: Sendable {
     guard let fault else { return engine.handle(event, at: now) }
     var decision = Decision()
     for heard in fault.hearing?(event, engine) ?? [event] {
-      let part = engine.handle(heard, at: now)
-      decision.changed.formUnion(part.changed)
-      decision.ended += part.ended
-      decision.tasksEnded += part.tasksEnded
-      decision.waited += part.waited
-      decision.deviceChanged = decision.deviceChanged || part.deviceChanged
-      decision.deviceLearned = decision.deviceLearned || part.deviceLearned
-      decision.learned.formUnion(part.learned)
-      decision.openings += part.openings
-      decision.transfersChanged.formUnion(part.transfersChanged)
-      decision.transfersRemoved.formUnion(part.transfersRemoved)
-      decision.pushes.merge(part.pushes) { $1 }
-      decision.pushesDropped += part.pushesDropped
-      decision.wakesDropped += part.wakesDropped
-      decision.pushesMerged.formUnion(part.pushesMerged)
-      decision.effects += part.effects
+      decision.merge(engine.handle(heard, at: now))
     }
     fault.deciding?(&decision, event)
     return decision

@@ -148,10 +148,10 @@ public struct Bystander: Sendable {
   private var saved: [AppID: App] = [:]
   private var savedPause: Pause?
 
-  /// Notes that a saved batch survives the daemon.
-  mutating func save(_ batch: Store.Batch) {
-    for id in batch.states.keys { saved[id] = apps[id] }
-    if batch.device != nil { savedPause = pause }
+  /// Notes that saved changes survive the daemon.
+  mutating func save(_ changes: Changes) {
+    for id in changes.apps { saved[id] = apps[id] }
+    if !changes.device.isEmpty { savedPause = pause }
   }
 
   /// Drops the unsaved facts when the daemon ends; no lease survives it.
@@ -195,8 +195,8 @@ public struct Bystander: Sendable {
 
   /// The present state of the apps that an event and its decision name.
   func apps(in event: Event, _ decision: Decision) -> [AppID: App] {
-    var named = decision.changed
-    for record in decision.ended { named.insert(record.app) }
+    var named = decision.changes.apps
+    for record in decision.changes.history.refreshes { named.insert(record.app) }
     for effect in decision.effects { named.insert(effect.app) }
     if let app = event.app { named.insert(app) }
     return Dictionary(uniqueKeysWithValues: named.compactMap { id in apps[id].map { (id, $0) } })
@@ -214,7 +214,7 @@ public struct Bystander: Sendable {
       if app.phase == .foreground { apps[id]?.mayRetryAtOnce = true }
     }
     for effect in decision.effects { see(effect, at: now) }
-    for record in decision.ended { note(record, at: now) }
+    for record in decision.changes.history.refreshes { note(record, at: now) }
     for (id, app) in apps where app.isStaleReported && app.policy != nil && !app.isPastObjective(at: now) {
       apps[id]?.isStaleReported = false
     }

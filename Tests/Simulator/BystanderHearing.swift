@@ -259,12 +259,12 @@ extension Decision {
   /// Whether a refresh ends at the very moment at which its start would be performed.
   func endsAtBegin(_ event: Event) -> Bool {
     guard case .began(let refresh) = event else { return false }
-    return ended.contains { $0.id == refresh }
+    return changes.history.refreshes.contains { $0.id == refresh }
   }
 
   /// Whether the decision sends a push to the app.
   func tellsPush(to app: AppID) -> Bool {
-    pushes.values.contains { if case .kept(app, let push) = $0 { push.attempts > 0 } else { false } }
+    changes.pushes.values.contains { if case .kept(app, let push) = $0 { push.attempts > 0 } else { false } }
   }
 }
 

@@ -38,11 +38,11 @@ struct OneOutcome: Invariant {
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
-    case .saved(let batch):
-      for (app, state) in batch.states {
-        if let running = state.running { started[running.id] = app }
+    case .saved(let changes):
+      for app in changes.apps {
+        if let running = world.store.states[app]?.running { started[running.id] = app }
       }
-      for record in batch.records where !ended.insert(record.id).inserted {
+      for record in changes.history.refreshes where !ended.insert(record.id).inserted {
         return "\(record.id) has two outcomes"
       }
       return nil
@@ -107,7 +107,7 @@ struct AskedDuringRun: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
-    for record in turn.decision.ended {
+    for record in turn.decision.changes.history.refreshes {
       guard let before = turn.before[record.app], before.run?.id == record.id, before.isAsked else { continue }
       guard let after = world.book.apps[record.app], !after.isLoggedOut, after.policy != nil else { continue }
       let now = world.instant

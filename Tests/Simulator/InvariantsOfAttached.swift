@@ -21,7 +21,8 @@ struct SurvivorsGoOn: Invariant {
     case .daemonStarted: survivors = []
     case .handled(let turn):
       if case .survived(let refresh, _) = turn.event { survivors.insert(refresh) }
-      for record in turn.decision.ended where survivors.contains(record.id) && record.tasks.isEmpty {
+      for record in turn.decision.changes.history.refreshes where survivors.contains(record.id) && record.tasks.isEmpty
+      {
         return "\(record.id) of \(record.app) is called lost, and is there"
       }
     default: break

@@ -20,7 +20,7 @@ struct ChainsAreInOrder: Invariant {
       let left = run.tasks.indices.first { !run.started.contains($0) && run.ended[$0] == nil && run.mayStart($0) }
       if let left { return "task \(left) of \(app) is not started although its time has come" }
     }
-    for record in turn.decision.ended {
+    for record in turn.decision.changes.history.refreshes {
       guard let run = turn.before[record.app]?.run, run.id == record.id else { continue }
       for (task, end) in record.tasks.enumerated() where !run.started.contains(task) && end.outcome.isFresh {
         return "\(end.name) of \(record.id) has ended well without a start"

@@ -20,8 +20,8 @@ struct LongWaitsAreToldOnce: Invariant {
       chancesUntil = world.instant
       since = [:]
       for id in world.ids { since[id] = brain.state(of: id)?.episode?.since }
-    case .saved(let batch):
-      for id in batch.states.keys {
+    case .saved(let changes):
+      for id in changes.apps {
         if told.contains(id) { saved.insert(id) } else { saved.remove(id) }
       }
     case .handled(let turn):

@@ -38,7 +38,7 @@ struct RetriesBackOff: Invariant {
     for new in turn.decision.beginnings where new.trigger == .retry {
       let (id, app) = (new.id, new.app)
       guard turn.event.app != app, let before = turn.before[app], !before.mayRetryAtOnce else { continue }
-      if turn.decision.ended.contains(where: { $0.app == app && $0.isCutShort }) { continue }
+      if turn.decision.changes.history.refreshes.contains(where: { $0.app == app && $0.isCutShort }) { continue }
       guard let from = before.retryFrom else { return "\(id) of \(app) tries again what did not fail" }
       if from > world.instant { return "\(id) of \(app) tries again before \(from)" }
     }
@@ -53,7 +53,7 @@ struct RefusalsAreKept: Invariant {
     guard case .handled(let turn) = observation else { return nil }
     for new in turn.decision.beginnings where [.interval, .catchUp, .retry, .change].contains(new.trigger) {
       guard let until = turn.before[new.app]?.refusedUntil, until > world.instant else { continue }
-      if turn.decision.ended.contains(where: { $0.app == new.app }) { continue }
+      if turn.decision.changes.history.refreshes.contains(where: { $0.app == new.app }) { continue }
       let isAsked = turn.before[new.app]?.mayRetryAtOnce == true || turn.event.app == new.app
       if isAsked, new.trigger == .retry { continue }
       return "\(new.id) of \(new.app) starts by \(new.trigger) before \(until)"
@@ -67,7 +67,7 @@ struct LostIsNoFailure: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation, let brain = world.brain else { return nil }
-    for record in turn.decision.ended {
+    for record in turn.decision.changes.history.refreshes {
       guard let state = brain.state(of: record.app), let seen = world.book.apps[record.app] else { continue }
       if Int(state.failures) != seen.failures { return "\(record.app) has \(state.failures) failures" }
       if state.strikes.count != seen.strikes.count { return "\(record.app) has other strikes" }
@@ -108,7 +108,7 @@ struct WaitsAreHonest: Invariant {
         }
         // An app that was never configured has nothing to record.
         if brain.state(of: id)?.seenAt == nil { names = [] }
-        let records = turn.decision.waited.filter { $0.app == id }
+        let records = turn.decision.changes.history.waits.filter { $0.app == id }
         let before = open[id]
         guard names != before?.holds ?? [] else {
           if !records.isEmpty { return "\(id) has a record of a wait that goes on" }

@@ -70,8 +70,8 @@ struct PushesAreTold: Invariant {
     case .daemonStarted:
       for (id, kept) in world.store.pushes { taken[id] = kept.app }
     case .handled(let turn):
-      merged.formUnion(turn.decision.pushesMerged)
-      for record in turn.decision.ended where !record.outcome.isFresh {
+      for (id, change) in turn.decision.changes.pushes where change == .merged { merged.insert(id) }
+      for record in turn.decision.changes.history.refreshes where !record.outcome.isFresh {
         // A daemon that went down may not have saved the end: the next one ends the refresh without the wait.
         if turn.before[record.app]?.run?.retryAfter != nil {
           refused.insert(record.id)
@@ -83,12 +83,14 @@ struct PushesAreTold: Invariant {
         guard let push = world.push(deliveredBy: new) else { continue }
         telling[new.id] = push.id
       }
-    case .saved(let batch):
-      for (id, change) in batch.pushes {
+    case .saved(let changes):
+      for (id, change) in changes.pushes {
         if case .kept(let app, _) = change { taken[id] = app }
       }
-      for drop in batch.dropped where !dropped.insert(drop.id).inserted { return "\(drop.id) is dropped twice" }
-      for record in batch.records where record.hasTold && !refused.contains(record.id) {
+      for drop in changes.history.droppedPushes where !dropped.insert(drop.id).inserted {
+        return "\(drop.id) is dropped twice"
+      }
+      for record in changes.history.refreshes where record.hasTold && !refused.contains(record.id) {
         guard let id = telling[record.id] else { continue }
         if !told.insert(id).inserted { return "\(record.app) is told twice of \(id)" }
       }

@@ -52,7 +52,7 @@ struct StopReasonsAreHonest: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
-    for record in turn.decision.ended {
+    for record in turn.decision.changes.history.refreshes {
       guard let run = turn.before[record.app]?.run, run.id == record.id else { continue }
       // A refresh that was not performed ends as soon as something stops it.
       if !run.hasBegun { continue }
@@ -141,6 +141,6 @@ struct DuplicatesAddNothing: Invariant {
     let (before, after) = (turn.before[app], world.book.apps[app])
     guard before?.phase == after?.phase, before?.overrides == after?.overrides else { return nil }
     guard before?.isForeground == after?.isForeground, before?.isTerminated == after?.isTerminated else { return nil }
-    return turn.decision.changed.isEmpty ? nil : "\(turn.event) changes \(turn.decision.changed)"
+    return turn.decision.changes.apps.isEmpty ? nil : "\(turn.event) changes \(turn.decision.changes.apps)"
   }
 }

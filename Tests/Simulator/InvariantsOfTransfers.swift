@@ -119,10 +119,10 @@ struct TransfersEnd: Invariant {
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
-    case .saved(let batch):
-      for (id, state) in batch.transfers where state != nil { saved.insert(id) }
+    case .saved(let changes):
+      for id in changes.transfers where world.store.transfers[id] != nil { saved.insert(id) }
     case .handled(let turn):
-      for id in turn.decision.transfersChanged {
+      for id in turn.decision.changes.transfers {
         guard let state = world.brain?.engine.transferState(of: id) else { continue }
         guard case .ended(.expired, world.instant) = state.stage else { continue }
         let age = state.policy.enqueuedAt.duration(to: world.instant)
@@ -150,9 +150,9 @@ struct SessionsAreTold: Invariant {
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
-    case .saved(let batch):
-      for (id, state) in batch.transfers { transfers[id] = state ?? transfers[id] }
-      for record in batch.records where record.hasTold {
+    case .saved(let changes):
+      for id in changes.transfers { transfers[id] = world.store.transfers[id] ?? transfers[id] }
+      for record in changes.history.refreshes where record.hasTold {
         // A disk that does not answer saves the end of a refresh after the start of the next.
         for id in telling[record.id] ?? [] where !told.insert(id).inserted && !world.hangs {
           return "\(id) is told twice"
@@ -161,7 +161,7 @@ struct SessionsAreTold: Invariant {
     case .handled(let turn):
       guard let engine = world.brain?.engine else { return nil }
       // The end of a refresh and the start of the next are saved together.
-      let ending = Set(turn.decision.ended.filter(\.hasTold).flatMap { telling[$0.id] ?? [] })
+      let ending = Set(turn.decision.changes.history.refreshes.filter(\.hasTold).flatMap { telling[$0.id] ?? [] })
       for new in turn.decision.beginnings {
         guard let name = engine.started(of: new.id)?.session else { continue }
         let session = TransferSession(app: new.app, name: name)

@@ -6,8 +6,8 @@ public enum Observation: Sendable {
   case daemonStarted
   /// The engine handled an event; the book has it, the store does not.
   case handled(Turn)
-  /// A transaction is on disk.
-  case saved(Store.Batch)
+  /// A transaction with these changes is on disk.
+  case saved(Changes)
   /// An effect is about to be performed.
   case performed(Effect)
   /// The daemon has ended, in any way.

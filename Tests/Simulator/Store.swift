@@ -2,31 +2,6 @@ import RefreshEngine
 
 /// A model of the store: it holds what survives the daemon and the boot, under RefreshStore's contract.
 public struct Store: Sendable {
-  /// The content of one transaction of the store.
-  public struct Batch: Sendable {
-    /// The apps that changed, as they are now.
-    public var states: [AppID: AppState] = [:]
-    /// The refreshes that ended, for the history.
-    public var records: [RefreshRecord] = []
-    /// The waits that ended, for the history.
-    public var waits: [WaitRecord] = []
-    /// The device, if it changed.
-    public var device: DeviceState?
-    /// The learners that changed.
-    public var learned: [AppID: Learned?] = [:]
-    /// The transfers that changed, as they are now; nil for those that are forgotten.
-    public var transfers: [TransferID: TransferState?] = [:]
-    /// The pushes that changed.
-    public var pushes: [PushID: PushChange] = [:]
-    /// The pushes that were dropped, for the history.
-    public var dropped: [DroppedPush] = []
-
-    var isEmpty: Bool {
-      pushes.isEmpty && transfers.isEmpty && states.isEmpty && records.isEmpty && waits.isEmpty && device == nil
-        && learned.isEmpty
-    }
-  }
-
   /// The apps, in instants of the boot `boot`.
   public private(set) var states: [AppID: AppState] = [:]
   /// The history, oldest first.
@@ -49,18 +24,19 @@ public struct Store: Sendable {
   /// The clock by which another boot's state was restored, until it is set.
   private var late: LateClock?
 
-  mutating func save(_ batch: Batch, wallOffset: Duration, at now: Instant) {
+  /// Saves changes with the engine's present values, in one transaction.
+  mutating func save(_ changes: Changes, of engine: borrowing Engine, at now: Instant) {
     savedAt = now
-    if late?.isSettled(by: wallOffset, after: self.wallOffset) == true { late = nil }
-    states.merge(batch.states) { $1 }
-    for (id, learned) in batch.learned { self.learned[id] = learned }
-    for (id, state) in batch.transfers { transfers[id] = state }
-    for (id, change) in batch.pushes {
+    if late?.isSettled(by: engine.wallOffset, after: wallOffset) == true { late = nil }
+    for id in changes.apps { states[id] = engine.state(of: id) }
+    for id in changes.learned { learned[id] = engine.learned(of: id) }
+    for id in changes.transfers { transfers[id] = engine.transferState(of: id) }
+    for (id, change) in changes.pushes {
       if case .kept(let app, let push) = change { pushes[id] = (app, push) } else { pushes[id] = nil }
     }
-    records += batch.records
-    device = batch.device ?? device
-    self.wallOffset = wallOffset
+    records += changes.history.refreshes
+    if !changes.device.isEmpty { device = engine.device }
+    wallOffset = engine.wallOffset
   }
 
   /// Loads the state for a starting daemon.

@@ -22,8 +22,12 @@ public struct Trace: Sendable {
       // The event is not hashed, because the order of a configuration's dictionary differs between processes.
       if keepsLines { lines.append("\(now.inMicroseconds) \(turn.event)") }
       for effect in turn.decision.effects { write(text(of: effect), at: now) }
-      for wait in turn.decision.waited { write("wait \(wait.app) \(wait.since.duration(to: wait.until))", at: now) }
-      for record in turn.decision.ended { write("end \(record.id) \(record.app) \(record.outcome)", at: now) }
+      for wait in turn.decision.changes.history.waits {
+        write("wait \(wait.app) \(wait.since.duration(to: wait.until))", at: now)
+      }
+      for record in turn.decision.changes.history.refreshes {
+        write("end \(record.id) \(record.app) \(record.outcome)", at: now)
+      }
       if let brain { note(turn.decision, of: brain, at: instant) }
     case .performed(let effect): starts += effect.beginning == nil ? 0 : 1
     case .saved: break
@@ -43,24 +47,27 @@ public struct Trace: Sendable {
 
   /// Hashes a decision in an order of its own: that of a set differs between processes.
   private mutating func note(_ decision: Decision, of brain: Brain, at instant: Instant) {
-    for id in decision.changed.sorted() { decisions.add("app \(id) \(text(of: brain.verdict(on: id, at: instant)))") }
-    for id in decision.learned.sorted() { decisions.add("learned \(id)") }
-    for id in decision.erased.sorted() { decisions.add("erased \(id)") }
-    for id in decision.kept.sorted() { decisions.add("kept \(id)") }
-    for id in decision.transfersChanged.sorted() { decisions.add("transfer \(id)") }
-    for id in decision.transfersRemoved.sorted() { decisions.add("transfer removed \(id)") }
-    for (id, change) in decision.pushes.sorted(by: { $0.key < $1.key }) {
-      decisions.add("push \(id) \(change == .gone ? "gone" : "kept")")
+    let changes = decision.changes
+    for id in changes.apps.sorted() { decisions.add("app \(id) \(text(of: brain.verdict(on: id, at: instant)))") }
+    for id in changes.learned.sorted() { decisions.add("learned \(id)") }
+    for id in changes.erased.sorted() { decisions.add("erased \(id)") }
+    for id in changes.restored.sorted() { decisions.add("kept \(id)") }
+    let gone = changes.transfers.filter { brain.engine.transferState(of: $0) == nil }
+    for id in changes.transfers.subtracting(gone).sorted() { decisions.add("transfer \(id)") }
+    for id in gone.sorted() { decisions.add("transfer removed \(id)") }
+    let pushes = changes.pushes.sorted { $0.key < $1.key }
+    for (id, change) in pushes {
+      if case .kept = change { decisions.add("push \(id) kept") } else { decisions.add("push \(id) gone") }
     }
-    for id in decision.pushesMerged.sorted() { decisions.add("push merged \(id)") }
-    for push in decision.pushesDropped { decisions.add("push dropped \(push.id) \(push.app)") }
+    for (id, change) in pushes where change == .merged { decisions.add("push merged \(id)") }
+    for push in changes.history.droppedPushes { decisions.add("push dropped \(push.id) \(push.app)") }
     for session in decision.wakesDropped.sorted() { decisions.add("wake dropped \(session.app) \(session.name)") }
     for task in decision.tasksEnded { decisions.add("task \(task.refresh) \(task.app) \(task.deadline.microseconds)") }
-    for opening in decision.openings { decisions.add("opening \(opening.app) \(opening.at.microseconds)") }
-    for (id, areForgotten) in decision.openingsForgotten.sorted(by: { $0.key < $1.key }) {
+    for opening in changes.history.openings { decisions.add("opening \(opening.app) \(opening.at.microseconds)") }
+    for (id, areForgotten) in changes.history.openingsForgotten.sorted(by: { $0.key < $1.key }) {
       decisions.add("openings \(id) \(areForgotten)")
     }
-    decisions.add("device \(decision.deviceChanged) \(decision.deviceLearned)")
+    decisions.add("device \(changes.device.contains(.pause)) \(changes.device.contains(.habits))")
     let wake = brain.engine.nextWake
     decisions.add("wake \(wake.map { "\($0.earliest.microseconds) \($0.latest.microseconds)" } ?? "-")")
   }

@@ -41,7 +41,7 @@ public struct World: Sendable {
   /// The daemon's engine; nil while there is no daemon.
   public internal(set) var brain: Brain?
   let fault: PlantedFault?
-  var unsaved = Store.Batch()
+  var unsaved = Changes()
   /// The time at which the daemon's timer fires: at the engine's next wake, or a little later.
   var timer: (armedFor: Window, firesAt: Duration)?
   /// The place in the daemon's next turn at which it is killed.

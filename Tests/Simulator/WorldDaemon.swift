@@ -21,15 +21,7 @@ extension World {
     if hangs, fault?.ofDaemon != .signalsWaitForDisk || !isDiskHanging {
       perform(decision.effects.filter { !$0.isSavedFirst })
     }
-    for id in decision.changed { unsaved.states[id] = after.state(of: id) }
-    unsaved.records += decision.ended
-    unsaved.waits += decision.waited
-    for id in decision.learned { unsaved.learned[id] = .some(after.engine.learned(of: id)) }
-    for id in decision.transfersChanged { unsaved.transfers[id] = .some(after.engine.transferState(of: id)) }
-    for id in decision.transfersRemoved { unsaved.transfers[id] = .some(nil) }
-    unsaved.pushes.merge(decision.pushes) { $1 }
-    unsaved.dropped += decision.pushesDropped
-    if decision.deviceChanged || decision.deviceLearned { unsaved.device = after.engine.device }
+    unsaved.merge(decision.changes)
     save()
     if isDoomed(.beforePerforming) { return }
     if doom == .amidEffects, effects.count > 1 {
@@ -121,7 +113,7 @@ extension World {
     brain = nil
     timer = nil
     doom = nil
-    (unsaved, postponed) = (Store.Batch(), [])
+    (unsaved, postponed) = (Changes(), [])
     leaving = []
     processes.removeAll(where: \.isAttached)
     moving = [:]
@@ -139,12 +131,12 @@ extension World {
     guard !isDiskFull, !isDiskHanging, let brain, !unsaved.isEmpty || brain.engine.wallOffset != store.wallOffset else {
       return
     }
-    let batch = unsaved
-    unsaved = Store.Batch()
-    store.save(batch, wallOffset: brain.engine.wallOffset, at: instant)
-    book.save(batch)
-    for record in batch.records { kept[record.id] = nil }
-    observe(.saved(batch))
+    let changes = unsaved
+    unsaved = Changes()
+    store.save(changes, of: brain.engine, at: instant)
+    book.save(changes)
+    for record in changes.history.refreshes { kept[record.id] = nil }
+    observe(.saved(changes))
   }
 
   private mutating func arm() {

@@ -16,9 +16,11 @@ private let ofRuns = [
     }
   },
   Planted("OneAtATime", "starts beside the orphans of the one before", apps: 20) { $0.ofDaemon = .leavesOrphans },
-  Planted("OneOutcome", "loses what ended") { fault in fault.deciding = { decision, _ in decision.ended = [] } },
+  Planted("OneOutcome", "loses what ended") { fault in
+    fault.deciding = { decision, _ in decision.changes.history.refreshes = [] }
+  },
   Planted("OneOutcome", "writes what ended down twice") { fault in
-    fault.deciding = { decision, _ in decision.ended += decision.ended }
+    fault.deciding = { decision, _ in decision.changes.history.refreshes += decision.changes.history.refreshes }
   },
   Planted("NeverEarly", "forgets when it started last") { fault in
     fault.restoring = { state in
@@ -130,7 +132,7 @@ private let ofTime = [
 private let ofStore = [
   Planted("MemoryIsDisk", "does not say that intervals changed") { fault in
     fault.deciding = { decision, event in
-      if case .overridden = event { decision.changed = [] }
+      if case .overridden = event { decision.changes.apps = [] }
     }
   },
   Planted("SurvivesRestart", "forgets the intervals that were set") { fault in
@@ -239,8 +241,9 @@ private let ofPolicy = [
   },
   Planted("LostIsNoFailure", "calls a lost constraint an overrun", apps: 20) { fault in
     fault.deciding = { decision, _ in
-      for index in decision.ended.indices where decision.ended[index].stopReason == .constraintLost {
-        decision.ended[index].stopReason = .deadline
+      for index in decision.changes.history.refreshes.indices
+      where decision.changes.history.refreshes[index].stopReason == .constraintLost {
+        decision.changes.history.refreshes[index].stopReason = .deadline
       }
     }
   },
@@ -256,7 +259,7 @@ private let ofPolicy = [
     }
   },
   Planted("WaitsAreHonest", "does not write waits down") { fault in
-    fault.deciding = { decision, _ in decision.waited = [] }
+    fault.deciding = { decision, _ in decision.changes.history.waits = [] }
   },
   Planted("OneShotsStartOnce", "starts at once what was asked for later") { fault in
     fault.hearing = { event, _ in

@@ -28,17 +28,17 @@ let plantedFaultsOfPushes = [
   },
   Planted("PushesAreTold", "forgets that it has told") { fault in
     fault.deciding = { decision, _ in
-      decision.pushes = decision.pushes.filter { if case .gone = $0.value { false } else { true } }
+      decision.changes.pushes = decision.changes.pushes.filter { if case .kept = $0.value { true } else { false } }
     }
   },
   Planted("PushesAreTold", "drops a push without a word") { fault in
-    fault.deciding = { decision, _ in decision.pushesDropped = [] }
+    fault.deciding = { decision, _ in decision.changes.history.droppedPushes = [] }
   },
   Planted("PushesAreTold", "takes one that was stopped by the user for told") { fault in
     fault.deciding = { decision, _ in
-      for record in decision.ended where record.stopReason == .user && record.push != nil {
-        for case (let id, .kept(record.app, let push)) in decision.pushes where push.attempts > 0 {
-          decision.pushes[id] = .gone
+      for record in decision.changes.history.refreshes where record.stopReason == .user && record.push != nil {
+        for case (let id, .kept(record.app, let push)) in decision.changes.pushes where push.attempts > 0 {
+          decision.changes.pushes[id] = .gone
         }
       }
     }

@@ -25,8 +25,9 @@ let plantedFaultsOfStops = [
   Planted("SignalsNeverWait", "lets a signal wait for the disk", mayHang: true) { $0.ofDaemon = .signalsWaitForDisk },
   Planted("StopReasonsAreHonest", "blames the deadline for its own end", apps: 20) { fault in
     fault.deciding = { decision, _ in
-      for index in decision.ended.indices where decision.ended[index].stopReason == .shutdown {
-        decision.ended[index].stopReason = .deadline
+      for index in decision.changes.history.refreshes.indices
+      where decision.changes.history.refreshes[index].stopReason == .shutdown {
+        decision.changes.history.refreshes[index].stopReason = .deadline
       }
     }
   },

@@ -43,6 +43,6 @@ let plantedFaultsOfTransfers = [
     }
   },
   Planted("SessionsAreTold", "forgets that it has told") { fault in
-    fault.deciding = { decision, _ in decision.ended.removeAll { $0.trigger == .transfer } }
+    fault.deciding = { decision, _ in decision.changes.history.refreshes.removeAll { $0.trigger == .transfer } }
   },
 ]

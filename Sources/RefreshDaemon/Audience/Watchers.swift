@@ -57,13 +57,12 @@ final class Watchers: DecisionObserver {
     case .observed(let observation):
       let (condition, state) = Wire.Conditions.field(of: observation)
       send(Wire.WatchEvent(kind: .conditionChanged, atMicroseconds: at, condition: condition, state: state))
-    case .disabled(let id, let isDisabled) where decision.changed.contains(id):
+    case .disabled(let id, let isDisabled) where decision.changes.apps.contains(id):
       send(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, app: id.description, isDisabled: isDisabled))
     case .attached(let id): send(Wire.WatchEvent(kind: .attached, atMicroseconds: at, app: id.description))
     case .detached(let id): send(Wire.WatchEvent(kind: .detached, atMicroseconds: at, app: id.description))
     case .pushed(let id, let push):
-      // A push that was merged into another push has no change of its own.
-      report(push: push.contentID, to: id, decision.pushes[push.id] == nil ? .merged : .queued)
+      report(push: push.contentID, to: id, decision.changes.pushes[push.id] == .merged ? .merged : .queued)
     default: break
     }
   }
@@ -113,11 +112,11 @@ final class Watchers: DecisionObserver {
 
   private func reportWaits(_ decision: Decision, at now: Instant) {
     let (engine, at) = (core.engine, core.wall(now))
-    for record in decision.waited {
+    for record in decision.changes.history.waits {
       let wait = Wire.Wait(StoredWait(record, wallOffset: engine.wallOffset))
       send(Wire.WatchEvent(kind: .released, atMicroseconds: at, app: record.app.description, wait: wait))
     }
-    for id in decision.changed.sorted() where engine.state(of: id)?.waiting?.since == now {
+    for id in decision.changes.apps.sorted() where engine.state(of: id)?.waiting?.since == now {
       guard case .held(let holds, _) = engine.verdict(on: id, at: now) else { continue }
       send(
         Wire.WatchEvent(kind: .held, atMicroseconds: at, app: id.description, holds: engine.wire(holds, of: id)))
@@ -125,7 +124,7 @@ final class Watchers: DecisionObserver {
   }
 
   private func reportRefreshes(_ decision: Decision, at: Int64) {
-    for record in decision.ended {
+    for record in decision.changes.history.refreshes {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
       send { viewer in
         Wire.WatchEvent(

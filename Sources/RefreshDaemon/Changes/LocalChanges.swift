@@ -33,7 +33,7 @@ final class LocalChanges: DecisionObserver, FolderWatchOwner {
 
   func observe(_ decision: Decision, on event: Event, at now: Instant) {
     guard !users.isEmpty else { return }
-    let ended = Set(decision.ended.map(\.app).filter { users[$0] != nil })
+    let ended = Set(decision.changes.history.refreshes.map(\.app).filter { users[$0] != nil })
     guard !ended.isEmpty else { return }
     let owners = Set(ended.compactMap { users[$0] })
     // The last writes of a refresh are its own work; later writes are not.

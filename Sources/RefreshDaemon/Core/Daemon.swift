@@ -207,8 +207,8 @@ extension Daemon: DaemonDelegate {
 
 extension Daemon: DecisionObserver {
   func observe(_ decision: Decision, on event: Event, at now: Instant) {
-    let isOpenChanged = !decision.transfersChanged.isEmpty && transfers.updateHasOpen()
-    if decision.deviceChanged || isOpenChanged { watchConditions() }
+    let isOpenChanged = !decision.changes.transfers.isEmpty && transfers.updateHasOpen()
+    if decision.changes.device.contains(.pause) || isOpenChanged { watchConditions() }
   }
 
   /// Watches the conditions that the configuration in force and the parts need.

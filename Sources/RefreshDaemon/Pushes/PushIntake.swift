@@ -16,8 +16,10 @@ final class PushIntake: CommitContributor, SavedPart {
   /// are watched.
   private(set) var isInUse: Bool
 
-  /// The changes for the next commit.
-  private var changes = PushChanges()
+  /// The pushes that the next commit saves before the engine gets them.
+  private var arrived: [ArrivedPush] = []
+  /// The messages that the next commit forgets, because their pushes were refused after all.
+  private var unseen: [AppID: Set<String>] = [:]
 
   init(
     _ ledger: PushLedger, _ core: DaemonCore, _ audience: Audience, _ saving: Saving, _ journal: DaemonJournal,
@@ -57,12 +59,12 @@ final class PushIntake: CommitContributor, SavedPart {
     let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
     let own = ledger.hasRoom(for: bytes) ? 0 : bytesOfOwner(of: checked)
     guard ledger.reserve(bytes, own: own) else { return answer(.failure(.full(for: Set(checked.map(\.app))))) }
-    changes.arrived += arrived
+    self.arrived += arrived
     let numbers = Set(arrived.map(\.id))
     saving.promise { problem, known in
       self.ledger.release(bytes)
       if let problem {
-        self.changes.arrived.removeAll { numbers.contains($0.id) }
+        self.arrived.removeAll { numbers.contains($0.id) }
         return answer(.failure(PushRefusal(problem)))
       }
       let accepted = conclude(known)
@@ -81,8 +83,15 @@ final class PushIntake: CommitContributor, SavedPart {
 
   /// Has the store forget a refused push, so that its source may send it again.
   private func forget(_ push: ArrivedPush) {
-    if push.push != nil { changes.changed[push.id] = .gone }
-    if let message = push.message { changes.unseen[push.app, default: []].insert(message) }
+    if push.push != nil { delete(push.id) }
+    if let message = push.message { unseen[push.app, default: []].insert(message) }
+  }
+
+  /// Deletes a stored push that the engine does not have.
+  private func delete(_ push: PushID) {
+    var changes = Changes()
+    changes.pushes[push] = .gone
+    saving.add(changes)
   }
 
   /// Counts a push that was refused because its payload is wrong.
@@ -97,8 +106,8 @@ final class PushIntake: CommitContributor, SavedPart {
   /// Gives a saved push to the engine; a push that wakes no app goes to the attached processes.
   private func handToEngine(_ checked: CheckedPush, _ push: Push?) -> AcceptedPush {
     guard core.configuration[checked.app] != nil else {
-      if let message = checked.message { changes.unseen[checked.app, default: []].insert(message) }
-      if let push { changes.changed[push.id] = .gone }
+      if let message = checked.message { unseen[checked.app, default: []].insert(message) }
+      if let push { delete(push.id) }
       return AcceptedPush()
     }
     guard let push else {
@@ -112,7 +121,7 @@ final class PushIntake: CommitContributor, SavedPart {
     core.handle(.pushed(checked.app, push))
     let isKept = core.engine.pushes(of: checked.app).contains { $0.id == push.id }
     // A push that replaced another push uses its row, and needs none of its own.
-    if !isKept { changes.changed[push.id] = .gone }
+    if !isKept { delete(push.id) }
     let delivered = core.engine.state(of: checked.app)?.running?.push
     var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: checked.app))
     if delivered == push.id {
@@ -144,19 +153,18 @@ final class PushIntake: CommitContributor, SavedPart {
   // MARK: - Decisions
 
   func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event) {
-    guard !decision.pushes.isEmpty else { return }
-    changes.changed.merge(decision.pushes) { _, later in later }
-    let undelivered = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
-    for (id, change) in decision.pushes {
+    guard !decision.changes.pushes.isEmpty else { return }
+    let dropped = Set(decision.changes.history.droppedPushes.map(\.id))
+    for (id, change) in decision.changes.pushes {
       let before = ledger.note(change, of: id)
-      guard change == .gone, before?.wasDelivered == true, !undelivered.contains(id) else { continue }
+      guard change == .gone, before?.wasDelivered == true, !dropped.contains(id) else { continue }
       // Otherwise the app would get the push again after a loss of power.
       commit.isDurable = true
       core.tally.note(Tally.PushEnd.delivered)
       // The refresh has prepared the data for the alert; after a crash its push comes again.
       if let before { commit.answers.append { self.show(before.alert, of: before.app) } }
     }
-    for push in decision.pushesDropped {
+    for push in decision.changes.history.droppedPushes {
       core.tally.note(Tally.PushEnd.dropped)
       journal.dropped(push)
       audience.attached.send(
@@ -169,15 +177,20 @@ final class PushIntake: CommitContributor, SavedPart {
 
   // MARK: - Saving
 
-  var hasChanges: Bool { changes != PushChanges() }
+  var hasChanges: Bool { !arrived.isEmpty || !unseen.isEmpty }
 
-  func moveChanges(into batch: inout Batch) { (batch.pushes, changes) = (changes, PushChanges()) }
+  func moveChanges(into batch: inout Batch) {
+    (batch.arrived, batch.unseen) = (arrived, unseen)
+    (arrived, unseen) = ([], [:])
+  }
 
   /// Marks the pushes of apps without a file too.
   func markAllChanged() {
+    var changes = Changes()
     for app in ledger.apps {
-      for push in core.engine.pushes(of: app) { changes.changed[push.id] = .kept(app, push) }
+      for push in core.engine.pushes(of: app) { changes.pushes[push.id] = .kept(app, push) }
     }
+    saving.add(changes)
   }
 }
 

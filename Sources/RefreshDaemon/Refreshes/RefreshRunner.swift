@@ -265,7 +265,7 @@ final class RefreshRunner: CommitContributor, ProcessOwner {
   /// Reports ended tasks and refreshes; answers the calls that wait for a refresh once the history has it.
   func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event) {
     for ended in decision.tasksEnded { report(ended) }
-    for record in decision.ended {
+    for record in decision.changes.history.refreshes {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
       lastRefreshes.note(stored, of: record.app)
       core.tally.note(record)

@@ -18,21 +18,12 @@ struct PendingCommit {
     let storedLate: ((Set<PushID>) -> Void)?
   }
 
-  var changed: Set<AppID> = []
+  /// What differs from the saved state.
+  var changes = Changes()
   /// Whether the wall clock was set: a later boot reads this boot's instants by the last saved offset.
   private(set) var clockStepped = false
   /// Wall time minus boot time at the last decision, which dates the lines of the history.
   var wallOffset = Duration.zero
-  /// Whether the state of the machine must be saved.
-  var deviceChanged = false
-  /// The apps whose learners must be saved.
-  var learned: Set<AppID> = []
-  /// The ends of refreshes, and the openings of apps.
-  var history = HistoryAdditions()
-  /// The apps whose desktop openings the history clears (true) or restores (false).
-  var openingsForgotten: [AppID: Bool] = [:]
-  /// The apps to erase.
-  var erased: Set<AppID> = []
   /// Whether the commit must survive a loss of power although no caller waits for it: a file is complete, or an app was
   /// notified.
   var isDurable = false
@@ -43,16 +34,13 @@ struct PendingCommit {
   /// Called after a commit that survives a loss of power, or with its error.
   var promises: [Promise] = []
 
-  var isToBeSaved: Bool {
-    !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || history != HistoryAdditions()
-      || !promises.isEmpty || !erased.isEmpty
-  }
+  var isToBeSaved: Bool { clockStepped || !promises.isEmpty || !changes.isEmpty }
 
   /// Whether the commit may wait for others: nothing starts or is answered after it, nothing has ended, and there is room
   /// for more openings.
   var canWait: Bool {
-    !isDurable && !clockStepped && history.refreshes.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
-      && history.openings.count < HistoryAdditions.most / 2
+    !isDurable && !clockStepped && changes.history.refreshes.isEmpty && work.isEmpty && answers.isEmpty
+      && promises.isEmpty && changes.history.openings.count < HistoryLines.most / 2
   }
 
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
@@ -60,27 +48,13 @@ struct PendingCommit {
   /// Has the new offset saved; lines of the history that wait keep their wall times.
   mutating func clockWasSet(to offset: Duration) {
     clockStepped = true
-    history.keepWallTimes(whenSetBy: offset - wallOffset)
+    changes.history.keepWallTimes(whenSetBy: offset - wallOffset)
   }
 
   /// Adds the engine's decision.
-  mutating func add(_ decision: Decision, at now: Instant, app: (AppID) -> AppConfiguration?) {
-    if !decision.erased.isEmpty { drop(decision.erased) }
-    erased.subtract(decision.kept)
-    changed.formUnion(decision.changed)
-    deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
-    learned.formUnion(decision.learned)
-    history.append(HistoryAdditions(decision))
-    openingsForgotten.merge(decision.openingsForgotten) { _, later in later }
-    erased.formUnion(decision.erased)
+  mutating func add(_ decision: Decision, app: (AppID) -> AppConfiguration?) {
+    changes.merge(decision.changes)
     work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
-  }
-
-  /// Drops the pending changes of apps to erase.
-  private mutating func drop(_ apps: Set<AppID>) {
-    changed.subtract(apps)
-    learned.subtract(apps)
-    history.remove(apps)
   }
 
   /// Takes out the promises and answers, because the commit takes too long for their callers.

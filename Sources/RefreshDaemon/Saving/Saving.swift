@@ -80,7 +80,7 @@ final class Saving {
     for answer in additions.answers { afterCommit(answer) }
     if case .clockStepped(let offset) = event { pending.clockWasSet(to: offset) }
     pending.wallOffset = core.engine.wallOffset
-    pending.add(decision, at: now) { core.configuration[$0] }
+    pending.add(decision) { core.configuration[$0] }
     let urgent = decision.effects.filter { !$0.isSavedFirst }.map { PendingCommit.Work(effect: $0, app: nil) }
     if !urgent.isEmpty { core.scheduler.soon { [core] in core.delegate.perform(urgent) } }
     commitIfNeeded()
@@ -101,6 +101,9 @@ final class Saving {
   func afterCommit(_ answer: @escaping () -> Void) {
     if refusal == nil { pending.answers.append(answer) } else { answer() }
   }
+
+  /// Has changes saved with the next commit that no event has caused.
+  func add(_ changes: Changes) { pending.changes.merge(changes) }
 
   /// Makes the next commit survive a loss of power.
   func requireDurable() { pending.isDurable = true }
@@ -227,23 +230,18 @@ final class Saving {
   }
 
   private func makeBatch() -> Batch {
-    var batch = Batch(now: core.now, wallOffset: core.engine.wallOffset)
-    (batch.history, batch.removed) = (pending.history, pending.erased)
-    batch.openingsForgotten = pending.openingsForgotten
-    if pending.deviceChanged { batch.device = core.engine.device }
-    for id in pending.changed { batch.states[id] = core.engine.state(of: id) }
-    for id in pending.learned { batch.learned[id] = .some(core.engine.learned(of: id)) }
+    var batch = Batch(pending.changes, of: core.engine, at: core.now)
     for part in parts { part.moveChanges(into: &batch) }
     // The forgotten URLs of a removed file would make a row of the app again.
-    for app in pending.erased { batch.validators[app] = nil }
+    for app in pending.changes.erased { batch.validators[app] = nil }
     return batch
   }
 
   private func complete(_ turn: PendingCommit, _ problem: StoreError?, _ known: Set<PushID>) {
     note(problem)
-    unreleased += turn.history.refreshes.map(\.id)
+    unreleased += turn.changes.history.refreshes.map(\.id)
     if problem == nil {
-      if !turn.erased.isEmpty { core.delegate.erased(turn.erased) }
+      if !turn.changes.erased.isEmpty { core.delegate.erased(turn.changes.erased) }
       for refresh in unreleased { ports.processes.release(refresh.run) }
       unreleased = []
     }
@@ -284,9 +282,9 @@ final class Saving {
     guard problem.isSetAside else { return }
     // Includes apps without a file, because their files may come back.
     let apps = core.engine.knownApps
-    pending.changed.formUnion(apps)
-    pending.learned.formUnion(apps)
-    pending.deviceChanged = true
+    pending.changes.apps.formUnion(apps)
+    pending.changes.learned.formUnion(apps)
+    pending.changes.device = [.pause, .habits]
     for part in parts { part.markAllChanged() }
   }
 }

@@ -22,11 +22,9 @@ final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
   /// How often the engine gets a transfer's progress.
   private static let tellInterval = Duration.seconds(5)
 
-  // The changes for the next commit: new transfers, decisions of the engine, reports of workers.
+  // What the next commit saves apart from the engine's decisions: new transfers, and reports of workers.
   private var enqueued: [TransferID: StoredTransfer] = [:]
-  private var decided: Set<TransferID> = []
   private var progressed: Set<TransferID> = []
-  private var removed: Set<TransferID> = []
   private var savesAll = false
 
   /// The other parts that a transfer needs.
@@ -96,7 +94,10 @@ final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
     parts.saving.promise { problem, _ in
       if problem != nil {
         for (id, _) in stored { (self.known[id], self.enqueued[id]) = (nil, nil) }
-        self.removed.formUnion(stored.map(\.0))
+        // The engine has none of them, so they are deleted.
+        var changes = Changes()
+        changes.transfers = Set(stored.map(\.0))
+        self.parts.saving.add(changes)
       } else {
         for (id, transfer) in stored {
           self.known.noteWords(of: transfer)
@@ -222,15 +223,13 @@ final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
   func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event) {
     if case .configured = event { stopThoseOfFormerOwners(core) }
     for session in decision.wakesDropped { journal.dropped(wakeFor: session) }
-    guard !decision.transfersChanged.isEmpty || !decision.transfersRemoved.isEmpty else { return }
-    decided.formUnion(decision.transfersChanged)
-    removed.formUnion(decision.transfersRemoved)
-    for id in decision.transfersRemoved {
+    let changed = decision.changes.transfers
+    for id in changed where core.engine.transferState(of: id) == nil {
       if let transfer = known[id] { watchers.note(forgotten: id, of: transfer.session) }
       known[id] = nil
       space.note(id, nil)
     }
-    for id in decision.transfersChanged.sorted() {
+    for id in changed.sorted() {
       guard let state = core.engine.transferState(of: id) else { continue }
       if let report = postponed.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
       // Otherwise the app would be notified again after a loss of power.
@@ -279,19 +278,17 @@ final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
   // MARK: - Saving
 
   var hasChanges: Bool {
-    !enqueued.isEmpty || !decided.isEmpty || !progressed.isEmpty || !removed.isEmpty || savesAll
+    !enqueued.isEmpty || !progressed.isEmpty || savesAll
   }
 
   func moveChanges(into batch: inout Batch) {
     batch.transfers.whole = enqueued
-    batch.transfers.removed = removed
-    for id in decided { batch.transfers.states[id] = core.engine.transferState(of: id) }
     for id in progressed { batch.transfers.progress[id] = known[id]?.progress }
     for id in known.ids where savesAll {
       guard let transfer = known[id], let state = core.engine.transferState(of: id) else { continue }
       batch.transfers.whole[id] = StoredTransfer(state: state, request: transfer.request, progress: transfer.progress)
     }
-    (enqueued, decided, progressed, removed, savesAll) = ([:], [], [], [], false)
+    (enqueued, progressed, savesAll) = ([:], [], false)
   }
 
   func markAllChanged() { savesAll = true }

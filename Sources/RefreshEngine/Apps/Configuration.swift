@@ -28,12 +28,12 @@ extension Engine {
       if isNew, app.state.isOwnerPresent == nil, limits.followsSessions(policy) {
         // Until the sessions say that its owner is there.
         app.state.isLoggedOut = true
-        turn.decision.changed.insert(id)
+        turn.decision.changes.apps.insert(id)
       }
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.state.seenAt == nil {
         app.state.seenAt = turn.now
-        turn.decision.changed.insert(id)
+        turn.decision.changes.apps.insert(id)
       }
       apps[id] = app
       apps.share(id)

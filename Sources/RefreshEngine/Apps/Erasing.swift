@@ -33,20 +33,20 @@ extension Engine {
   mutating func erase(_ id: AppID, _ turn: inout Turn) {
     if let app = apps[id], app.policy == nil, app.state.seenAt == nil { return forgetEnded(of: id, &turn) }
     guard mayErase(id) else { return }
-    for push in pushes(of: id) { turn.decision.pushes[push.id] = .gone }
+    for push in pushes(of: id) { turn.decision.changes.pushes[push.id] = .gone }
     apps[id]?.pushes = []
     apps[id]?.state = AppState()
     apps.forget(id)
     opened.remove(id)
     touch(id, &turn)
-    turn.decision.erased.insert(id)
+    turn.decision.changes.erase(id)
   }
 
   private mutating func forgetEnded(of id: AppID, _ turn: inout Turn) {
     apps[id]?.drained = []
     for transfer in transfers.ids where transfers[transfer]?.policy.app == id && transfers[transfer]?.endedAt != nil {
       transfers[transfer] = nil
-      turn.decision.transfersRemoved.insert(transfer)
+      turn.decision.changes.transfers.insert(transfer)
     }
   }
 }

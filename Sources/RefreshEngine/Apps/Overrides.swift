@@ -22,7 +22,7 @@ extension Engine {
     setNight(at: turn.now)
     plan(id, at: turn.now)
     touch(id, &turn)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 
   /// Drops the request of an interval that is no longer in force; the new interval makes its own.

@@ -50,7 +50,7 @@ extension Engine {
     // At its end the daemon closes the connection itself.
     if apps[id]?.state.wasAttached != isAttached, isAttached || !isStopping {
       apps[id]?.state.wasAttached = isAttached
-      turn.decision.changed.insert(id)
+      turn.decision.changes.apps.insert(id)
     }
     touch(id, &turn)
   }
@@ -72,7 +72,7 @@ extension Engine {
     if app.phase == .foreground, phase != .foreground, !app.isToldForeground { app.openedAt = turn.now }
     if app.phase != .foreground, app.isOpen {
       app.isOpen = false
-      turn.decision.openings.append(Opening(app: id, at: turn.now, change: .ended))
+      turn.decision.changes.history.openings.append(Opening(app: id, at: turn.now, change: .ended))
     }
     apps[index] = app
     if app.phase == .foreground, !app.isOpen, app.isToldForeground {
@@ -82,7 +82,7 @@ extension Engine {
     if app.phase == .loggedOut { stop(id, .logout, &turn) }
     if app.state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
     touch(id, &turn)
-    if app.state != state { turn.decision.changed.insert(id) }
+    if app.state != state { turn.decision.changes.apps.insert(id) }
   }
 
   /// Applies `on_foreground` of the app's file: the user is about to see the data.

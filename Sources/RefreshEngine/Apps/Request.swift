@@ -64,7 +64,7 @@ extension Engine {
     apps[id]?.ask(trigger, at: turn.now)
     apps[id]?.hastenQuestions(at: turn.now)
     touch(id, &turn)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 
   /// Requests a refresh against the app's constraints, as a person demands.
@@ -77,6 +77,6 @@ extension Engine {
   mutating func dropRequest(of id: AppID, _ turn: inout Turn) {
     guard apps[id]?.state.request != nil else { return }
     apps[id]?.dropRequest(at: turn.now)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 }

@@ -33,7 +33,7 @@ extension Engine {
         if taken != unit { return giveBack(taken, index, &turn) }
       } else {
         apps[index].state.keptUnit = nil
-        turn.decision.changed.insert(apps.id(at: index))
+        turn.decision.changes.apps.insert(apps.id(at: index))
         turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), GuardedUnit(kept: left)))
       }
     }
@@ -88,7 +88,7 @@ extension Engine {
       else { continue }
       apps[id]?.state.keptUnit = nil
       apps[heir]?.state.keptUnit = left
-      turn.decision.changed.formUnion([id, heir])
+      turn.decision.changes.apps.formUnion([id, heir])
     }
   }
 
@@ -119,7 +119,7 @@ extension Engine {
   private mutating func setKept(_ unit: String?, _ id: AppID, _ turn: inout Turn) {
     guard apps[id]?.state.keptUnit != unit else { return }
     apps[id]?.state.keptUnit = unit
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 
   /// When to look at a guard again if nothing else happens, boot clock.

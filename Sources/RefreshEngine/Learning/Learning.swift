@@ -14,7 +14,7 @@ extension Engine {
   /// `begun` is when a desktop first showed the app in front, boot clock; nil for an opening by signal.
   mutating func learnOpening(of id: AppID, observedAt begun: Instant? = nil, _ turn: inout Turn) {
     let change = Opening.Change.began(isObserved: begun != nil)
-    turn.decision.openings.append(Opening(app: id, at: begun ?? turn.now, change: change))
+    turn.decision.changes.history.openings.append(Opening(app: id, at: begun ?? turn.now, change: change))
     apps[id]?.isOpen = true
     guard let app = apps[id], app.policy?.isAdaptive == true else { return }
     let moment = local(turn.now)
@@ -59,7 +59,7 @@ extension Engine {
       }
     }
     if record.foundNew, !record.outcome.isFresh { apps[id]?.newsAt = record.startedAt }
-    turn.decision.learned.insert(id)
+    turn.decision.changes.learned.insert(id)
     opened.remove(id)
     plan(id, at: turn.now)
   }
@@ -96,14 +96,14 @@ extension Engine {
   mutating func forget(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id] else { return }
     apps.forget(id)
-    turn.decision.openingsForgotten[id] = true
+    turn.decision.changes.history.openingsForgotten[id] = true
     // The end of a forgotten opening would end an older opening.
     if !app.isToldForeground { apps[id]?.isOpen = false }
     if isPlanned(app) { passNights(of: id, app, upTo: local(turn.now).day) }
     plan(id, at: turn.now)
     touch(id, &turn)
-    turn.decision.learned.insert(id)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.learned.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 }
 

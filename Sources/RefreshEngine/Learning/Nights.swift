@@ -40,7 +40,7 @@ extension Engine {
     let today = local(turn.now).day
     if let day = device.day, day > today + 1 {
       device.day = today
-      turn.decision.deviceLearned = true
+      turn.decision.changes.device.insert(.habits)
       beginRound(.planning(everyApp: true), at: turn.now)
     }
     setNight(at: turn.now)
@@ -92,11 +92,11 @@ extension Engine {
     let budget = Budget(profile: limits.profile)
     let isOther = device.learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
     device.learnings.change(to: budget)
-    turn.decision.deviceLearned = turn.decision.deviceLearned || isOther
+    if isOther { turn.decision.changes.device.insert(.habits) }
     plansAny = apps.indexes.contains { isPlanned(apps[$0]) }
     if device.day == nil, plansAny {
       device.day = local(turn.now).day
-      turn.decision.deviceLearned = true
+      turn.decision.changes.device.insert(.habits)
     }
     setNight(at: turn.now)
     guard nightAt != nil else { return }
@@ -166,7 +166,7 @@ extension Engine {
     guard round.step == .absorbing else { return }
     device.learnings.endNight()
     device.day = local(turn.now).day
-    turn.decision.deviceLearned = true
+    turn.decision.changes.device.insert(.habits)
     setNight(at: turn.now)
     beginRound(.planning(everyApp: true), at: turn.now)
   }
@@ -180,7 +180,7 @@ extension Engine {
     guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return 0 }
     if isNight { passNights(of: id, app, upTo: today) }
     if app.refreshing == nil { plan(id, at: turn.now) }
-    if apps[id]?.state.planned != app.state.planned { turn.decision.changed.insert(id) }
+    if apps[id]?.state.planned != app.state.planned { turn.decision.changes.apps.insert(id) }
     touch(id, &turn)
     guard isNight else { return Self.work.plan }
     let missed = min(max(today - (day ?? today) - 1, 0), Use.mostDays - 1)

@@ -103,8 +103,10 @@ public struct PushLimit: Hashable, Sendable {
 public enum PushChange: Hashable, Sendable {
   /// It is this now.
   case kept(AppID, Push)
-  /// It is to be forgotten.
+  /// It is delivered or dropped, and is to be forgotten.
   case gone
+  /// It was merged into an older push, and is to be forgotten.
+  case merged
 }
 
 /// A push that is never delivered, because newer ones took all the room: a line of the history.

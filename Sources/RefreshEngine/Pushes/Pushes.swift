@@ -38,7 +38,7 @@ extension Engine {
     guard let app = apps[id], app.policy != nil, !app.pushes.contains(where: { $0.id == push.id }) else { return }
     touch(id, &turn)
     apps[id]?.pushes.append(push)
-    turn.decision.pushes[push.id] = .kept(id, push)
+    turn.decision.changes.pushes[push.id] = .kept(id, push)
     tidy(id, &turn)
   }
 
@@ -65,12 +65,12 @@ extension Engine {
     kept.merged = Int32(clamping: Int64(older.merged) + Int64(newer.merged) + 1)
     forget(newer, of: id, &turn)
     set(kept, at: index, of: id, &turn)
-    turn.decision.pushesMerged.insert(newer.id)
+    turn.decision.changes.pushes[newer.id] = .merged
   }
 
   private mutating func drop(_ push: Push, of id: AppID, _ turn: inout Turn) {
     forget(push, of: id, &turn)
-    turn.decision.pushesDropped.append(
+    turn.decision.changes.history.droppedPushes.append(
       DroppedPush(
         id: push.id, app: id, contentID: push.contentID, arrivedAt: push.arrivedAt, droppedAt: turn.now,
         merged: push.merged))
@@ -78,12 +78,12 @@ extension Engine {
 
   private mutating func set(_ push: Push, at index: Int, of id: AppID, _ turn: inout Turn) {
     apps[id]?.pushes[index] = push
-    turn.decision.pushes[push.id] = .kept(id, push)
+    turn.decision.changes.pushes[push.id] = .kept(id, push)
   }
 
   private mutating func forget(_ push: Push, of id: AppID, _ turn: inout Turn) {
     apps[id]?.pushes.removeAll { $0.id == push.id }
-    turn.decision.pushes[push.id] = .gone
+    turn.decision.changes.pushes[push.id] = .gone
   }
 
   // MARK: - The next one

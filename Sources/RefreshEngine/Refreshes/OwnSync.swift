@@ -24,7 +24,7 @@ extension Engine {
     touch(id, &turn)
     learn(from: record, after: app.state.freshAt, &turn)
     noteEnd(record, &turn)
-    turn.decision.changed.insert(id)
-    turn.decision.ended.append(record)
+    turn.decision.changes.apps.insert(id)
+    turn.decision.changes.history.refreshes.append(record)
   }
 }

@@ -32,7 +32,7 @@ extension Engine {
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real start.
     guard refreshing.started != saved else { return }
     apps[id]?.state.lastStart = turn.now
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 
   /// Asks the app's running refresh to end, if there is one.
@@ -63,12 +63,12 @@ extension Engine {
   /// Stops everything for good, in order of id, except the refreshes left to the next daemon.
   mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
     isStopping = true
-    turn.decision.learned.formUnion(opened)
+    turn.decision.changes.learned.formUnion(opened)
     opened = []
     // A signal outlives the daemon; a lease and the presence on desktops do not.
     for index in apps.indexes where apps[index].isOpen && !apps[index].state.isForeground {
       apps[index].isOpen = false
-      turn.decision.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
+      turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
     }
     transfers.isTouched = true
     turn.touched.insert(apps.indexes)
@@ -148,7 +148,7 @@ extension Engine {
     apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
     learn(from: record, after: refreshing.tasks.hasGuess ? nil : freshBefore, &turn)
     noteEnd(record, &turn)
-    turn.decision.changed.insert(id)
-    turn.decision.ended.append(record)
+    turn.decision.changes.apps.insert(id)
+    turn.decision.changes.history.refreshes.append(record)
   }
 }

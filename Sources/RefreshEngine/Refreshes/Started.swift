@@ -51,7 +51,7 @@ extension Engine {
     apps[id]?.isRetryForUser = false
     if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
     apps[id]?.refreshing = refreshing
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
     turn.decision.effects.append(
       isAttached
         ? .perform(started.id, id, trigger, deadline: refreshing.deadline.at)

@@ -20,11 +20,11 @@ extension Engine {
     apps[id]?.refreshing = nil
     let push = resolvePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)
     if started.session == nil, push == nil, started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
     var record = RefreshRecord(
       id: started.id, app: id, trigger: started.trigger, startedAt: started.at, endedAt: turn.now,
       outcome: .failed(.daemonCrashed))
     record.push = push
-    turn.decision.ended.append(record)
+    turn.decision.changes.history.refreshes.append(record)
   }
 }

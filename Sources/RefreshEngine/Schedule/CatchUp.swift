@@ -42,7 +42,7 @@ extension Engine {
       let offset = byStaleness ? span * index / (backlog.count - 1) : spread.offset(of: id, within: span)
       apps[id]?.state.request = Request(trigger: trigger, earliest: base + offset)
       touch(id, &turn)
-      turn.decision.changed.insert(id)
+      turn.decision.changes.apps.insert(id)
     }
   }
 

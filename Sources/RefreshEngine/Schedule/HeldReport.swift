@@ -36,7 +36,7 @@ extension Engine {
       turn.decision.effects.append(
         .reportHeld(makeRun(of: apps.id(at: index), for: .notice), holds.map(\.name), since: since))
     }
-    if apps[index].state.episode != before { turn.decision.changed.insert(apps.id(at: index)) }
+    if apps[index].state.episode != before { turn.decision.changes.apps.insert(apps.id(at: index)) }
   }
 
   /// When the daemon reports a refresh that is held for too long, boot clock; nil if it has done so, or none is held.

@@ -39,7 +39,7 @@ extension Engine {
       apps[index].state.isStaleReported = true
       turn.decision.effects.append(.reportStale(makeRun(of: id, for: .notice), since: ageBegan))
     }
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 }
 

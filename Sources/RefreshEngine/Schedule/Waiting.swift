@@ -44,11 +44,11 @@ extension Engine {
     let waiting = apps[index].state.waiting
     guard names != waiting?.holds ?? [] else { return }
     if let waiting {
-      turn.decision.waited.append(
+      turn.decision.changes.history.waits.append(
         WaitRecord(app: apps.id(at: index), since: waiting.since, until: turn.now, holds: waiting.holds))
     }
     apps[index].state.waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
-    turn.decision.changed.insert(apps.id(at: index))
+    turn.decision.changes.apps.insert(apps.id(at: index))
   }
 }
 

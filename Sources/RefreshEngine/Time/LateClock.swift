@@ -94,9 +94,9 @@ extension Engine {
       let restored = late.ahead.apps[id]
       let change = late.passing(off, restored: restored)
       apps[id]?.state = app.state.passed(off, late, restored: restored)
-      for push in app.pushes { turn.decision.pushes[push.id] = .kept(id, push.moved(change)) }
+      for push in app.pushes { turn.decision.changes.pushes[push.id] = .kept(id, push.moved(change)) }
       apps[id]?.pushes = app.pushes.map { $0.moved(change) }
-      turn.decision.changed.insert(id)
+      turn.decision.changes.apps.insert(id)
     }
     turn.touched.insert(apps.indexes)
     passForTransfers(off, late, &turn)

@@ -53,8 +53,7 @@ extension Engine {
       let isGone = apps[state.policy.app]?.policy == nil && end + Self.keptForMissingApp <= turn.now
       guard state.isDelivered || isGone else { continue }
       transfers[id] = nil
-      turn.decision.transfersChanged.remove(id)
-      turn.decision.transfersRemoved.insert(id)
+      turn.decision.changes.transfers.insert(id)
     }
   }
 

@@ -137,7 +137,7 @@ extension Engine {
   /// Sets a transfer's state, and has it saved.
   mutating func set(_ state: TransferState, of id: TransferID, _ turn: inout Turn) {
     transfers[id] = state
-    turn.decision.transfersChanged.insert(id)
+    turn.decision.changes.transfers.insert(id)
   }
 
   /// Gives up transfers whose time is up; a transfer that the user paused waits for the user.

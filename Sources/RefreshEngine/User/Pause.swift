@@ -19,7 +19,7 @@ extension Engine {
     guard device.pause != pause else { return }
     device.pause = pause
     transfers.isTouched = true
-    turn.decision.deviceChanged = true
+    turn.decision.changes.device.insert(.pause)
     turn.touched.insert(held.all)
   }
 

@@ -77,30 +77,30 @@ extension Engine {
     case .learned(let id, let learned, let planned):
       restore(learned, of: id, &turn)
       apps[id]?.state.planned = planned
-      turn.decision.openingsForgotten[id] = false
+      turn.decision.changes.history.openingsForgotten[id] = false
       change(id, &turn)
     case .app(let id, let state, let learned, let pushes):
       // A file that names the app again has begun a new app.
       guard let app = apps[id], app.policy == nil, app.state.seenAt == nil else { return }
       apps[id]?.state = state
       apps[id]?.pushes = pushes
-      for push in pushes { turn.decision.pushes[push.id] = .kept(id, push) }
+      for push in pushes { turn.decision.changes.pushes[push.id] = .kept(id, push) }
       restore(learned, of: id, &turn)
       change(id, &turn)
-      turn.decision.kept.insert(id)
+      turn.decision.changes.restore(id)
     case .transfer(let id, let state): restore(state, of: id, &turn)
     }
   }
 
   private mutating func change(_ id: AppID, _ turn: inout Turn) {
     touch(id, &turn)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 
   private mutating func restore(_ learned: Learned?, of id: AppID, _ turn: inout Turn) {
     apps.forget(id)
     if let learned { apps.learn(of: id) { $0 = learned } }
-    turn.decision.learned.insert(id)
+    turn.decision.changes.learned.insert(id)
   }
 
   /// Restores a transfer before a change; a transfer that a worker has goes on, because its stop order is void.

@@ -23,7 +23,7 @@ extension Engine {
     apps[id]?.state.isDisabled = isDisabled
     transfers.isTouched = true
     touch(id, &turn)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
     guard isDisabled else { return }
     apps[id]?.state.request = nil
     apps[id]?.state.oneShot = nil
@@ -47,7 +47,7 @@ extension Engine {
     apps[id]?.state.skipsAll = false
     if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }
     touch(id, &turn)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 
   /// Skips every refresh by time before an instant; nil or a passed instant ends every skip.
@@ -67,7 +67,7 @@ extension Engine {
       apps[id]?.endSkip()
     }
     touch(id, &turn)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 
   /// Schedules a one-shot in place of an earlier one, or removes it; an app that is off gets none.
@@ -75,6 +75,6 @@ extension Engine {
     guard let app = apps[id], app.policy != nil, !app.isOff, app.state.oneShot != oneShot else { return }
     apps[id]?.state.oneShot = oneShot
     touch(id, &turn)
-    turn.decision.changed.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 }

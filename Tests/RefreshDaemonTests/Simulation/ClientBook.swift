@@ -67,7 +67,7 @@ final class ClientBook {
       if !isSo { fail(.performerDecides, "\(record.id) was \(said), and is \(record.outcome)") }
     } else if performance.hasLeft {
       let state = batch.states[record.app]
-      let isLast = batch.history.refreshes.last { $0.app == record.app }?.id == record.id
+      let isLast = batch.changes.history.refreshes.last { $0.app == record.app }?.id == record.id
       let isRetried = state.map { $0.failures > 0 || $0.request != nil || $0.running != nil } ?? false
       if record.outcome != .failed(.lostClient) || isLast && !isRetried {
         fail(.lostPerformerIsRetried, "\(record.id) is \(record.outcome), and then \(String(describing: state))")
@@ -142,7 +142,7 @@ final class ClientBook {
   }
 
   func saved(_ batch: Batch) {
-    for record in batch.history.refreshes {
+    for record in batch.changes.history.refreshes {
       check(record, batch)
       guard let ids = tells[record.id], record.outcome.isFresh, record.tasks.allSatisfy(\.outcome.isFresh) else {
         continue

@@ -66,10 +66,10 @@ enum DaemonFault: CaseIterable {
       spoil(saving) { [unowned world] batch in
         if world.disk.hasRefused, let app = batch.states.keys.min() { batch.states[app] = nil }
       }
-    case .savesNoEnds: spoil(saving) { batch in batch.history.refreshes = [] }
+    case .savesNoEnds: spoil(saving) { batch in batch.changes.history.refreshes = [] }
     case .losesPushesAtRefusal:
-      spoil(saving) { [unowned world] batch in if world.disk.hasRefused { batch.pushes.changed = [:] } }
-    case .losesPushes: spoil(saving) { batch in batch.pushes.arrived = [] }
+      spoil(saving) { [unowned world] batch in if world.disk.hasRefused { batch.changes.pushes = [:] } }
+    case .losesPushes: spoil(saving) { batch in batch.arrived = [] }
     case .losesStarts:
       filter(life) { work in
         if case .start(let refresh, _, _, _) = work.effect, refresh.run.number.isMultiple(of: 5) { [] } else { [work] }
@@ -78,13 +78,14 @@ enum DaemonFault: CaseIterable {
     case .losesKills: filter(life) { work in if case .kill = work.effect { [] } else { [work] } }
     case .mixesUpOutcomes:
       spoil(saving) { batch in
-        for index in batch.history.refreshes.indices where batch.history.refreshes[index].outcome == .newData {
-          batch.history.refreshes[index].outcome = .noData
+        for index in batch.changes.history.refreshes.indices
+        where batch.changes.history.refreshes[index].outcome == .newData {
+          batch.changes.history.refreshes[index].outcome = .noData
         }
       }
     case .forgetsRetries:
       spoil(saving) { batch in
-        for record in batch.history.refreshes where record.outcome == .failed(.lostClient) {
+        for record in batch.changes.history.refreshes where record.outcome == .failed(.lostClient) {
           batch.states[record.app]?.failures = 0
           batch.states[record.app]?.request = nil
         }

@@ -31,7 +31,7 @@ struct DiskModel {
     states.merge(batch.states) { _, later in later }
     for state in batch.states.values { if let running = state.running { started.insert(running.id) } }
     if let device = batch.device { self.device = device }
-    for record in batch.history.refreshes {
+    for record in batch.changes.history.refreshes {
       outcomes[record.id, default: 0] += 1
       ended[record.app, default: []].append(record.id)
     }
@@ -42,13 +42,13 @@ struct DiskModel {
     for (id, state) in batch.transfers.states { transfers[id]?.state = state }
     for (id, progress) in batch.transfers.progress { transfers[id]?.progress = progress }
     for id in batch.transfers.removed { transfers[id] = nil }
-    for (id, change) in batch.pushes.changed {
+    for (id, change) in batch.changes.pushes {
       switch change {
       case .kept(let app, let push): (pushes[id], appOfPush[id]) = (push, app)
-      case .gone: pushes[id] = nil
+      case .gone, .merged: pushes[id] = nil
       }
     }
-    for arrived in batch.pushes.arrived {
+    for arrived in batch.arrived {
       guard let push = arrived.push else { continue }
       (pushes[arrived.id], appOfPush[arrived.id]) = (push, arrived.app)
       payloads.insert(push.payload)

@@ -49,9 +49,9 @@ final class EndBook {
 
   /// A batch was saved, or the disk has refused it; then the daemon goes on in memory.
   func take(_ batch: Batch, isSaved: Bool) {
-    for record in batch.history.refreshes where counted.insert(record.id).inserted { note(record) }
+    for record in batch.changes.history.refreshes where counted.insert(record.id).inserted { note(record) }
     guard isSaved else { return }
-    for app in batch.history.refreshes.map(\.app) { world.disk.model.failures[app] = counts[app] }
+    for app in batch.changes.history.refreshes.map(\.app) { world.disk.model.failures[app] = counts[app] }
   }
 
   private func note(_ record: RefreshRecord) {

@@ -86,7 +86,8 @@ final class SimulatedDisk {
   ) {
     let save = Save(batch: batch, isDurable: durably, life: life.number, answer: answer)
     waiting.append(save)
-    world.note("save \(batch.states.count) states, \(batch.history.refreshes.count) ends\(durably ? ", durably" : "")")
+    world.note(
+      "save \(batch.states.count) states, \(batch.changes.history.refreshes.count) ends\(durably ? ", durably" : "")")
     world.after(world.saveTime()) { [unowned self] in finish(save.life) }
     if world.fault == .performsBeforeSave {
       world.after(.microseconds(1)) { [unowned self] in world.deliver(to: save.life) { answer(.success([])) } }
@@ -128,7 +129,7 @@ final class SimulatedDisk {
     do {
       world.book.saves(whole)
       if world.fault != .losesAcknowledgedSave || !world.chance.happens(10) { try write(whole, into: file) }
-      if world.fault == .savesEndsTwice { whole.history.refreshes += whole.history.refreshes }
+      if world.fault == .savesEndsTwice { whole.changes.history.refreshes += whole.changes.history.refreshes }
       model.apply(whole)
       world.book.saved(whole)
       unsynced.append((whole, model))

@@ -115,9 +115,9 @@ final class SimulationBook {
     for state in batch.states.values {
       if let running = state.running, let push = running.push { tells[running.id] = push }
     }
-    for push in batch.pushes.arrived.compactMap(\.push) { note(push) }
-    for change in batch.pushes.changed.values { if case .kept(_, let push) = change { note(push) } }
-    for record in batch.history.refreshes {
+    for push in batch.arrived.compactMap(\.push) { note(push) }
+    for change in batch.changes.pushes.values { if case .kept(_, let push) = change { note(push) } }
+    for record in batch.changes.history.refreshes {
       if world.disk.model.outcomes[record.id] != 1 { fail(.oneOutcome, "\(record.id) has more than one") }
       guard let push = tells[record.id] else { continue }
       world.disk.model.told.insert(push)
@@ -125,8 +125,8 @@ final class SimulationBook {
       let isDone = record.outcome.isFresh && record.tasks.allSatisfy(\.outcome.isFresh)
       if isDone { world.disk.model.done.insert(push) }
     }
-    let dropped = Set(batch.history.droppedPushes.map(\.id))
-    for (id, change) in batch.pushes.changed where change == .gone {
+    let dropped = Set(batch.changes.history.droppedPushes.map(\.id))
+    for (id, change) in batch.changes.pushes where change == .gone {
       if world.disk.model.told.contains(id) || dropped.contains(id) || mergeable.contains(id) { continue }
       if requests.refusedInDisk.contains(where: { idOfPayload[$0] == id }) { continue }
       fail(.pushIsKept, "push \(id) is gone")

@@ -1,10 +1,8 @@
-import RefreshEngine
-
-/// The new lines of the history for the next save; each kind in order of time.
+/// The new lines of the history for the next save, each kind in order of time, and the lines to clear.
 ///
 /// A full disk may stay full for days, so the oldest lines of each kind are dropped beyond a bound. The states matter more,
 /// and the number of apps bounds them.
-public struct HistoryAdditions: Hashable, Sendable {
+public struct HistoryLines: Hashable, Sendable {
   /// The most lines of each kind that may wait.
   public static let most = 1_000
 
@@ -16,23 +14,19 @@ public struct HistoryAdditions: Hashable, Sendable {
   public var waits: [WaitRecord] = []
   /// The pushes that were dropped.
   public var droppedPushes: [DroppedPush] = []
+  /// The apps whose desktop openings are cleared, these lines included; true clears them, false restores them.
+  public var openingsForgotten: [AppID: Bool] = [:]
 
-  /// Makes no additions.
+  /// No lines.
   public init() {}
 
-  /// The additions of a decision.
-  public init(_ decision: Decision) {
-    (openings, refreshes) = (decision.openings, decision.ended)
-    (waits, droppedPushes) = (decision.waited, decision.pushesDropped)
-  }
-
-  /// The apps that must have a row.
-  var apps: Set<AppID> {
+  /// The apps that have new lines.
+  public var apps: Set<AppID> {
     Set(openings.map(\.app) + refreshes.map(\.app) + waits.map(\.app) + droppedPushes.map(\.app))
   }
 
-  /// Appends later additions in place.
-  public mutating func append(_ later: HistoryAdditions) {
+  /// Appends later lines in place.
+  public mutating func append(_ later: HistoryLines) {
     func append<Line>(_ later: [Line], to lines: inout [Line]) {
       lines += later
       if lines.count > Self.most { lines.removeFirst(lines.count - Self.most) }
@@ -41,6 +35,7 @@ public struct HistoryAdditions: Hashable, Sendable {
     append(later.refreshes, to: &refreshes)
     append(later.waits, to: &waits)
     append(later.droppedPushes, to: &droppedPushes)
+    openingsForgotten.merge(later.openingsForgotten) { _, later in later }
   }
 
   /// Keeps the wall times of the lines when the wall clock is set by `step` before they are saved.
