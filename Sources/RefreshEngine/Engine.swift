@@ -40,7 +40,7 @@ public struct Engine: Sendable {
   var transfers = TransferQueue()
 
   let spread: Spread
-  @usableFromInline var apps: AppStorage
+  @usableFromInline var apps: AppTable
   var running: [RefreshID: AppID] = [:]
   /// The running refreshes whose processes no signal ends; they hold no slot.
   var stuck: Set<RefreshID> = []
@@ -97,9 +97,9 @@ public struct Engine: Sendable {
     self.device = device
     self.spread = spread
     self.wallOffset = wallOffset
-    apps = AppStorage(restoring: states, learned: learned)
+    apps = AppTable(restoring: states, learned: learned)
     for (id, state) in transfers { self.transfers[id] = state }
-    for (id, pushes) in pushes { apps[id]?.pushes = pushes }
+    for (id, pushes) in pushes { if let index = apps.index(of: id) { apps[index].pushes = pushes } }
     self.lateClock?.note(states, pushes, device.pause)
     self.lateClock?.note(transfers)
     noteNextWake()
@@ -117,8 +117,8 @@ public struct Engine: Sendable {
     endPause(&turn)
     beginNight(&turn)
     for index in agenda.removeDue(at: now) {
-      turn.touched.insert(index)
-      if apps[index].refreshing != nil { advance(apps.id(at: index), &turn) }
+      turn.touch(index)
+      if apps[index].refreshing != nil { advance(index, &turn) }
     }
     apply(event, &turn)
     runTransfers(&turn)
@@ -155,10 +155,14 @@ public struct Engine: Sendable {
     return hasSlot(of: app.policy?.owner ?? 0) ? .ready(due) : .held([.concurrency], due: due)
   }
 
-  /// Marks an app whose verdict may have changed.
-  func touch(_ id: AppID, _ turn: inout Turn) {
-    if let index = apps.index(of: id) { turn.touched.insert(index) }
-  }
+  /// The index of an app whose refresh runs; nil for an unknown refresh.
+  func index(of refresh: RefreshID) -> AppIndex? { running[refresh].flatMap(apps.index) }
+
+  /// A running refresh; nil if it is unknown.
+  func refreshing(_ refresh: RefreshID) -> Refreshing? { index(of: refresh).flatMap { apps[$0].refreshing } }
+
+  /// The policy of an app; nil if no file names the app.
+  func policy(of id: AppID) -> Policy? { apps.index(of: id).flatMap { apps[$0].policy } }
 
   /// Clears the tables by app index, after the indexes of apps have changed; every app must be touched then.
   mutating func forgetIndexes() {
@@ -216,7 +220,7 @@ public struct Engine: Sendable {
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
     case .forced(let id): force(id, &turn)
-    case .awaited(let id, let areWaiting): apps[id]?.hasCallers = areWaiting
+    case .awaited(let id, let areWaiting): if let index = apps.index(of: id) { apps[index].hasCallers = areWaiting }
     case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
     case .skipped(let id): skip(id, &turn)
@@ -294,4 +298,7 @@ struct Turn {
   /// The apps whose verdict may have changed.
   var touched = AppIndexes()
   var decision = Decision()
+
+  /// Marks an app whose verdict may have changed.
+  mutating func touch(_ index: AppIndex) { touched.insert(index) }
 }

@@ -171,8 +171,8 @@ extension Engine {
   fileprivate mutating func keep(_ kept: Set<AppID>) -> Bool {
     let others = configuredApps.filter { !kept.contains($0) }
     for id in others {
-      apps[id]?.sharedPolicy = nil
       guard let index = apps.index(of: id) else { continue }
+      apps[index].sharedPolicy = nil
       agenda.set(index, to: nil)
       queue.set(index, to: nil)
     }
@@ -203,12 +203,12 @@ extension Engine {
 
   /// The ends of the refreshes that run and the answers to open questions.
   private var answers: [Event] {
-    running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key, $0.value) } + assumedAnswers
+    running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key) } + assumedAnswers
   }
 
   /// The ends of all tasks of a refresh, each with no data.
-  private func ends(of refresh: RefreshID, _ app: AppID) -> [Event] {
-    let tasks = apps[app]?.refreshing?.tasks.policies ?? []
+  private func ends(of refresh: RefreshID) -> [Event] {
+    let tasks = refreshing(refresh)?.tasks.policies ?? []
     return tasks.enumerated().map { index, task in
       .taskEnded(refresh, task: index, TaskEnd(exit: .exited(task.noDataExit)))
     }

@@ -3,12 +3,12 @@
 extension Engine {
   /// The apps that the configuration names, in order of id.
   public var configuredApps: [AppID] {
-    apps.ids.filter { apps[$0]?.policy != nil }
+    apps.indexes.filter { apps[$0].policy != nil }.map(apps.id)
   }
 
   /// The known apps, also apps that no file names any more, in order of id.
   public var knownApps: [AppID] {
-    apps.ids.filter { apps[$0]?.policy != nil || apps[$0]?.state.seenAt != nil }
+    apps.indexes.filter { apps[$0].policy != nil || apps[$0].state.seenAt != nil }.map(apps.id)
   }
 
   /// The state of an app, for the store; nil if the app was never configured.
@@ -20,18 +20,19 @@ extension Engine {
   @inlinable public func phase(of id: AppID) -> Phase? { apps.phase(of: id) }
 
   /// An app's presence on desktops; nil for an unknown app.
-  public func presence(of id: AppID) -> Presence? { apps[id]?.presence }
+  public func presence(of id: AppID) -> Presence? { apps.index(of: id).map { apps[$0].presence } }
 
   /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.
   public func interval(of id: AppID, in phase: Phase) -> Interval? {
-    apps[id]?.interval(in: phase)
+    apps.index(of: id).flatMap { apps[$0].interval(in: phase) }
   }
 
   /// Every term of the judgement about an app at an instant, boot clock; nil for an app that is not configured.
   public func explain(_ id: AppID, at now: Instant) -> Explanation? {
-    guard let app = apps[id], let policy = app.policy else { return nil }
-    var explanation = Explanation(verdict: verdict(on: id, at: now))
-    let due = app.refreshing == nil ? explanation.verdict.due : due(app, id, at: now)
+    guard let index = apps.index(of: id), let policy = apps[index].policy else { return nil }
+    let app = apps[index]
+    var explanation = Explanation(verdict: verdict(on: index, at: now))
+    let due = app.refreshing == nil ? explanation.verdict.due : due(index, at: now)
     (explanation.trigger, explanation.window) = (due?.trigger, due?.window)
     explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
       app.state.lastStart.map { $0 + spacing }
@@ -59,13 +60,14 @@ extension Engine {
     explanation.reportsHeld = reportsHeld(app, explanation.verdict)
     explanation.change = app.change
     explanation.waiting = app.state.waiting
-    explanation.planning = planning(of: app, id, at: now)
+    explanation.planning = planning(of: index, at: now)
     return explanation
   }
 
-  private func planning(of app: App, _ id: AppID, at now: Instant) -> Explanation.Planning? {
-    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.state.lastStart,
-      let spacing = app.spacing(in: .background, limits: limits)
+  private func planning(of index: AppIndex, at now: Instant) -> Explanation.Planning? {
+    let app = apps[index]
+    guard let plan = currentPlan(index, at: now), let habits = habits(of: apps.id(at: index)),
+      let lastStart = app.state.lastStart, let spacing = app.spacing(in: .background, limits: limits)
     else { return nil }
     // The end of the interval wins over an earlier ceiling.
     let planned = max(app.plannedInForce ?? now, lastStart + spacing)
@@ -76,7 +78,7 @@ extension Engine {
 
   /// The habits of an app, as learnt or pinned in its file; nil while nothing is learnt.
   public func habits(of id: AppID) -> Habits? {
-    guard let pins = apps[id]?.policy?.pins, let learned = apps.learned(of: id) else { return nil }
+    guard let pins = policy(of: id)?.pins, let learned = learned(of: id) else { return nil }
     let device = learningsInForce
     return Habits(
       usage: learned.usage(device, pins), newDataPerDay: learned.newDataPerDay(device, pins),
@@ -84,7 +86,7 @@ extension Engine {
   }
 
   /// The learners of an app, for the store; nil while nothing is learnt.
-  public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
+  public func learned(of id: AppID) -> Learned? { apps.index(of: id).flatMap { apps.learned(of: $0) } }
 
   /// How many apps each hold keeps at an instant, boot clock; an app with two holds counts for both.
   public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
@@ -103,12 +105,12 @@ extension Engine {
 
   /// When a running refresh is asked to end, boot clock; nil for an unknown refresh.
   public func deadline(of refresh: RefreshID) -> Instant? {
-    running[refresh].flatMap { apps[$0]?.refreshing?.deadline.at }
+    refreshing(refresh)?.deadline.at
   }
 
   /// Whether the daemon has not yet performed the start of a running refresh.
   public func isAwaitingBegin(_ refresh: RefreshID) -> Bool {
-    running[refresh].flatMap { apps[$0]?.refreshing?.stage } == .started
+    refreshing(refresh)?.stage == .started
   }
 
   /// The refreshes that are running, in order of id.
@@ -116,14 +118,12 @@ extension Engine {
 
   /// How many tasks a running refresh has; 0 if the refresh is unknown.
   public func taskCount(of refresh: RefreshID) -> Int {
-    running[refresh].flatMap { apps[$0]?.refreshing?.tasks.policies.count } ?? 0
+    refreshing(refresh)?.tasks.policies.count ?? 0
   }
 
   /// The outcome of a task of a running refresh so far; nil without an outcome, or for an unknown task.
   public func outcome(of refresh: RefreshID, task: Int) -> Outcome? {
-    guard let id = running[refresh], let refreshing = apps[id]?.refreshing,
-      refreshing.tasks.progress.indices.contains(task)
-    else { return nil }
+    guard let refreshing = refreshing(refresh), refreshing.tasks.progress.indices.contains(task) else { return nil }
     return switch refreshing.tasks.progress[task] {
     case .waiting: nil
     case .running: refreshing.stopReason.map { .failed(.stopped($0)) }

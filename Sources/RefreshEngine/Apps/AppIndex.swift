@@ -1,4 +1,4 @@
-/// The index of an app in ``AppStorage``, from 0 in order of id.
+/// The index of an app in ``AppTable``, from 0 in order of id.
 ///
 /// The engine's own tables hold this index and not the id, because it is small and needs no hash.
 typealias AppIndex = Int32

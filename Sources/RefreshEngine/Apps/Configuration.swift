@@ -10,34 +10,35 @@ extension Engine {
     let isFirst = !isConfigured
     let overdue = isFirst ? [] : overdueApps(at: turn.now)
     self.limits = limits
-    for id in apps.ids {
-      if let started = apps[id]?.lost { adopt(id, started, by: policies[id], &turn) }
-      if policies[id] == nil { retire(id, &turn) }
+    for index in apps.indexes {
+      let policy = policies[apps.id(at: index)]
+      if let started = apps[index].lost { adopt(index, started, by: policy, &turn) }
+      if policy == nil { retire(index, &turn) }
     }
     survivors = [:]
     configuredAt = configuredAt ?? turn.now
     if apps.add(policies.keys) { forgetIndexes() }
     var shared: Set<Boxed<Policy>> = []
     for (id, policy) in policies {
-      let before = apps[id] ?? App()
-      var app = before
-      app.sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
-      forgetAnswers(of: &app, before: before)
-      if let change = app.change, !policy.watch.contains(change.folder) { app.change = nil }
-      let isNew = app.state.seenAt == nil || before.policy?.unusable != nil
-      if isNew, app.state.isOwnerPresent == nil, limits.followsSessions(policy) {
+      guard let index = apps.index(of: id) else { continue }
+      let before = apps[index].policy
+      let spacing = apps[index].spacing(in: apps[index].phase, limits: limitsBefore)
+      apps[index].sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
+      apps[index].forgetAnswers(unlike: before)
+      if let change = apps[index].change, !policy.watch.contains(change.folder) { apps[index].change = nil }
+      let isNew = apps[index].state.seenAt == nil || before?.unusable != nil
+      if isNew, apps[index].state.isOwnerPresent == nil, limits.followsSessions(policy) {
         // Until the sessions say that its owner is there.
-        app.state.isLoggedOut = true
+        apps[index].state.isLoggedOut = true
         turn.decision.changes.apps.insert(id)
       }
-      app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
-      if app.state.seenAt == nil {
-        app.state.seenAt = turn.now
+      if let before, before.isPlannedUnlike(policy) { apps[index].needsPlan = true }
+      if apps[index].state.seenAt == nil {
+        apps[index].state.seenAt = turn.now
         turn.decision.changes.apps.insert(id)
       }
-      apps[id] = app
       apps.share(id)
-      dropOutdated(id, before: before, limitsBefore, &turn)
+      dropOutdated(index, wasConfigured: before != nil, spacingBefore: spacing, &turn)
     }
     eraseOutdated(&turn)
     inheritKeptUnits(&turn)
@@ -50,13 +51,13 @@ extension Engine {
   }
 
   /// Retires an app that no file names: ends its work, and keeps its state until the file returns.
-  private mutating func retire(_ id: AppID, _ turn: inout Turn) {
-    stop(id, .unconfigured, &turn)
-    apps[id]?.sharedPolicy = nil
-    apps[id]?.presence = .unknown
-    apps[id]?.openedAt = nil
-    apps[id]?.questions = [:]
-    apps[id]?.change = nil
-    dropRequest(of: id, &turn)
+  private mutating func retire(_ index: AppIndex, _ turn: inout Turn) {
+    stop(index, .unconfigured, &turn)
+    apps[index].sharedPolicy = nil
+    apps[index].presence = .unknown
+    apps[index].openedAt = nil
+    apps[index].questions = [:]
+    apps[index].change = nil
+    dropRequest(of: index, &turn)
   }
 }

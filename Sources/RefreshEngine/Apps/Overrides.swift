@@ -15,13 +15,15 @@ public struct Overrides: Hashable, Sendable {
 extension Engine {
   /// Sets an app's intervals in place of its file's.
   mutating func override(_ id: AppID, _ overrides: Overrides, _ turn: inout Turn) {
-    guard let before = apps[id], before.state.overrides != overrides else { return }
-    apps[id]?.state.overrides = overrides
-    dropOutdated(id, before: before, limits, &turn)
-    plansAny = plansAny || apps[id].map(isPlanned) ?? false
+    guard let index = apps.index(of: id), apps[index].state.overrides != overrides else { return }
+    let isConfigured = apps[index].policy != nil
+    let spacing = apps[index].spacing(in: apps[index].phase, limits: limits)
+    apps[index].state.overrides = overrides
+    dropOutdated(index, wasConfigured: isConfigured, spacingBefore: spacing, &turn)
+    plansAny = plansAny || isPlanned(apps[index])
     setNight(at: turn.now)
-    plan(id, at: turn.now)
-    touch(id, &turn)
+    plan(index, at: turn.now)
+    turn.touch(index)
     turn.decision.changes.apps.insert(id)
   }
 
@@ -29,17 +31,19 @@ extension Engine {
   ///
   /// After a start of the daemon the earlier interval is unknown. Then a request stays if the present interval allows it,
   /// such as the request of an app in a backlog.
-  mutating func dropOutdated(_ id: AppID, before: App, _ limitsBefore: Limits, _ turn: inout Turn) {
-    guard let app = apps[id], let request = app.state.request, request.trigger.isByTime else { return }
-    let spacing = app.spacing(in: app.phase, limits: limits)
+  mutating func dropOutdated(
+    _ index: AppIndex, wasConfigured: Bool, spacingBefore: Duration?, _ turn: inout Turn
+  ) {
+    guard let request = apps[index].state.request, request.trigger.isByTime else { return }
+    let spacing = apps[index].spacing(in: apps[index].phase, limits: limits)
     let isOutdated: Bool
-    if before.policy != nil {
-      isOutdated = before.spacing(in: before.phase, limits: limitsBefore) != spacing
+    if wasConfigured {
+      isOutdated = spacingBefore != spacing
     } else if let spacing {
-      isOutdated = app.state.lastStart.map { request.earliest < $0 + spacing } ?? false
+      isOutdated = apps[index].state.lastStart.map { request.earliest < $0 + spacing } ?? false
     } else {
       isOutdated = true
     }
-    if isOutdated { dropRequest(of: id, &turn) }
+    if isOutdated { dropRequest(of: index, &turn) }
   }
 }

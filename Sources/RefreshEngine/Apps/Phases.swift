@@ -13,8 +13,8 @@ public enum Phase: String, Hashable, Sendable, CaseIterable {
 extension Engine {
   /// Applies a signal, which holds until the next signal.
   mutating func applySignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
-    guard phase(of: id) != nil else { return }
-    changePhase(id, &turn) { app in
+    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
+    changePhase(index, &turn) { app in
       if signal.tellsPhase { app.tellsPhase = true }
       switch signal {
       case .launched: app.state.isTerminated = false
@@ -29,8 +29,8 @@ extension Engine {
 
   /// Applies a signal, which holds until its lease ends.
   mutating func addLease(_ lease: LeaseID, _ id: AppID, _ signal: Signal, _ turn: inout Turn) {
-    guard phase(of: id) != nil else { return }
-    changePhase(id, &turn) { app in
+    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
+    changePhase(index, &turn) { app in
       app.leases.append(App.Lease(id: lease, signal: signal))
       app.state.isTerminated = false
       if signal.tellsPhase { app.tellsPhase = true }
@@ -39,71 +39,75 @@ extension Engine {
 
   /// Undoes the signal of a lease.
   mutating func endLease(_ lease: LeaseID, _ id: AppID, _ turn: inout Turn) {
-    guard apps[id] != nil else { return }
-    changePhase(id, &turn) { app in app.leases.removeAll { $0.id == lease } }
+    guard let index = apps.index(of: id) else { return }
+    changePhase(index, &turn) { app in app.leases.removeAll { $0.id == lease } }
   }
 
   /// Notes whether a process of the app serves its refreshes.
   mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
-    guard apps[id] != nil else { return }
-    apps[id]?.isAttached = isAttached
+    guard let index = apps.index(of: id) else { return }
+    apps[index].isAttached = isAttached
     // At its end the daemon closes the connection itself.
-    if apps[id]?.state.wasAttached != isAttached, isAttached || !isStopping {
-      apps[id]?.state.wasAttached = isAttached
+    if apps[index].state.wasAttached != isAttached, isAttached || !isStopping {
+      apps[index].state.wasAttached = isAttached
       turn.decision.changes.apps.insert(id)
     }
-    touch(id, &turn)
+    turn.touch(index)
   }
 
   /// Changes a cause of the phase, and applies the new phase.
   ///
   /// `lastStart` stays: the next start is one new interval after it.
-  mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
-    guard let index = apps.index(of: id) else { return }
-    var app = apps[index]
-    let (phase, state) = (app.phase, app.state)
-    change(&app)
-    if app.phase != phase {
-      if app.isRetryForUser { app.isRetryForUser = false }
-      if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.dropRequest(at: turn.now) }
-      if app.phase == .foreground { enterForeground(&app, at: turn.now) }
+  mutating func changePhase(_ index: AppIndex, _ turn: inout Turn, change: (inout App) -> Void) {
+    let (before, state) = (apps[index].phase, apps[index].state)
+    change(&apps[index])
+    apps[index].changePhase(from: before, limits, at: turn.now)
+    let phase = apps[index].phase
+    if phase != .foreground, apps[index].isOpen {
+      apps[index].isOpen = false
+      turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
     }
-    if app.openedAt != nil, app.phase != .foreground || app.isToldForeground { app.openedAt = nil }
-    if app.phase == .foreground, phase != .foreground, !app.isToldForeground { app.openedAt = turn.now }
-    if app.phase != .foreground, app.isOpen {
-      app.isOpen = false
-      turn.decision.changes.history.openings.append(Opening(app: id, at: turn.now, change: .ended))
+    if phase == .foreground, !apps[index].isOpen, apps[index].isToldForeground { learnOpening(of: index, &turn) }
+    let isChanged = apps[index].state != state
+    if phase == .loggedOut { stop(index, .logout, &turn) }
+    if apps[index].state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
+    turn.touch(index)
+    if isChanged { turn.decision.changes.apps.insert(apps.id(at: index)) }
+  }
+}
+
+extension App {
+  /// Follows a change of a cause of the phase.
+  fileprivate mutating func changePhase(from before: Phase, _ limits: Limits, at now: Instant) {
+    let phase = phase
+    if phase != before {
+      isRetryForUser = false
+      if phase == .loggedOut || state.request?.trigger.endsWithPhase == true { dropRequest(at: now) }
+      if phase == .foreground { enterForeground(limits, at: now) }
     }
-    apps[index] = app
-    if app.phase == .foreground, !app.isOpen, app.isToldForeground {
-      learnOpening(of: id, &turn)
-      app = apps[index]
-    }
-    if app.phase == .loggedOut { stop(id, .logout, &turn) }
-    if app.state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
-    touch(id, &turn)
-    if app.state != state { turn.decision.changes.apps.insert(id) }
+    if openedAt != nil, phase != .foreground || isToldForeground { openedAt = nil }
+    if phase == .foreground, before != .foreground, !isToldForeground { openedAt = now }
   }
 
   /// Applies `on_foreground` of the app's file: the user is about to see the data.
   ///
   /// With `stale` the age of the data counts, not the time since the last try. But no try comes sooner than the foreground
   /// floor after the last, however often the app comes and goes. A running refresh serves too.
-  private func enterForeground(_ app: inout App, at now: Instant) {
-    guard let policy = app.policy else { return }
-    let spacing = app.spacing(in: .foreground, limits: limits)
+  private mutating func enterForeground(_ limits: Limits, at now: Instant) {
+    guard let policy else { return }
+    let spacing = spacing(in: .foreground, limits: limits)
     switch policy.onForeground {
     case .always:
-      app.ask(.foreground, at: now)
+      ask(.foreground, at: now)
     case .stale:
-      guard let spacing, app.refreshing == nil else { return }
-      let isStale = app.state.freshAt.map { $0 + spacing <= now } ?? true
-      let mayTry = app.state.lastStart.map { $0 + limits.foregroundFloor <= now } ?? true
-      if isStale && mayTry { app.ask(.foreground, at: now) }
+      guard let spacing, refreshing == nil else { return }
+      let isStale = state.freshAt.map { $0 + spacing <= now } ?? true
+      let mayTry = state.lastStart.map { $0 + limits.foregroundFloor <= now } ?? true
+      if isStale && mayTry { ask(.foreground, at: now) }
     case .never:
       guard let spacing else { return }
-      let isOverdue = app.state.lastStart.map { $0 + spacing <= now } ?? true
-      if isOverdue { app.ask(.interval, at: max(now + spacing, app.refusedUntil ?? now)) }
+      let isOverdue = state.lastStart.map { $0 + spacing <= now } ?? true
+      if isOverdue { ask(.interval, at: max(now + spacing, refusedUntil ?? now)) }
     }
   }
 }

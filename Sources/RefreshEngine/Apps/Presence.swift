@@ -27,8 +27,8 @@ extension App {
 extension Engine {
   /// Applies the presence of an app on desktops.
   mutating func applyPresence(_ id: AppID, _ presence: Presence, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, app.presence != presence else { return }
-    changePhase(id, &turn) { app in
+    guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].presence != presence else { return }
+    changePhase(index, &turn) { app in
       let before = app.presence
       app.presence = presence
       if presence == .ended, before >= .running {
@@ -47,6 +47,6 @@ extension Engine {
     guard let end = apps[index].countsAsOpenedAt, end <= turn.now else { return }
     let begun = apps[index].openedAt
     apps[index].openedAt = nil
-    learnOpening(of: apps.id(at: index), observedAt: begun, &turn)
+    learnOpening(of: index, observedAt: begun, &turn)
   }
 }

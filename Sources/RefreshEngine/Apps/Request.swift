@@ -60,23 +60,23 @@ extension Engine {
   ///
   /// An app that is off gets no request.
   mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, !app.isOff else { return }
-    apps[id]?.ask(trigger, at: turn.now)
-    apps[id]?.hastenQuestions(at: turn.now)
-    touch(id, &turn)
+    guard let index = apps.index(of: id), apps[index].policy != nil, !apps[index].isOff else { return }
+    apps[index].ask(trigger, at: turn.now)
+    apps[index].hastenQuestions(at: turn.now)
+    turn.touch(index)
     turn.decision.changes.apps.insert(id)
   }
 
   /// Requests a refresh against the app's constraints, as a person demands.
   mutating func force(_ id: AppID, _ turn: inout Turn) {
     request(id, .manual, &turn)
-    guard apps[id]?.state.request?.trigger == .manual else { return }
-    apps[id]?.state.isForced = true
+    guard let index = apps.index(of: id), apps[index].state.request?.trigger == .manual else { return }
+    apps[index].state.isForced = true
   }
 
-  mutating func dropRequest(of id: AppID, _ turn: inout Turn) {
-    guard apps[id]?.state.request != nil else { return }
-    apps[id]?.dropRequest(at: turn.now)
-    turn.decision.changes.apps.insert(id)
+  mutating func dropRequest(of index: AppIndex, _ turn: inout Turn) {
+    guard apps[index].state.request != nil else { return }
+    apps[index].dropRequest(at: turn.now)
+    turn.decision.changes.apps.insert(apps.id(at: index))
   }
 }

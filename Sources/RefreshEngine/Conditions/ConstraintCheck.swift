@@ -17,20 +17,21 @@ extension Engine {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
     for id in running.values.sorted() {
-      guard let app = apps[id], let constraints = app.policy?.constraints, var refreshing = app.refreshing else {
-        continue
-      }
-      if app.needsNothing(for: refreshing.started.trigger) { continue }
-      let kept = Constraint.allCases.filter { $0.isKept(byLongWork: app.policy?.isProcessing == true) }
+      guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
+      else { continue }
+      if apps[index].needsNothing(for: refreshing.started.trigger) { continue }
+      let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
-      let lost = kept.filter { !isUnanswered($0, of: constraints, by: app) && !isMet($0, by: app, at: turn.now) }
+      let lost = kept.filter {
+        !isUnanswered($0, of: policy.constraints, by: apps[index]) && !isMet($0, by: apps[index], at: turn.now)
+      }
       var effect: Effect?
       if lost.isEmpty {
         refreshing.regain(at: turn.now)
       } else {
-        effect = refreshing.lose(text(lacking: lost, by: app), app: id, at: turn.now)
+        effect = refreshing.lose(text(lacking: lost, by: apps[index]), app: id, at: turn.now)
       }
-      keepOrEnd(id, refreshing, effect, &turn)
+      keepOrEnd(index, refreshing, effect, &turn)
     }
   }
 

@@ -4,7 +4,9 @@ extension Engine {
   /// The holds that keep an app from any refresh, even if a person asks, and after the running refresh.
   ///
   /// An app that was never configured is held as not configured.
-  public func lastingHolds(on id: AppID) -> [Hold] { apps[id].map(lastingHolds) ?? [.notConfigured] }
+  public func lastingHolds(on id: AppID) -> [Hold] {
+    apps.index(of: id).map { lastingHolds(on: apps[$0]) } ?? [.notConfigured]
+  }
 
   /// The holds that keep an app from any refresh, due or not.
   func lastingHolds(on app: App) -> [Hold] {

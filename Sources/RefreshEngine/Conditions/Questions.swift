@@ -87,35 +87,29 @@ extension Engine {
 
   /// Applies the answer of a command, unless the app no longer asks that question.
   mutating func answer(_ run: Run, _ state: FactState, _ turn: inout Turn) {
-    guard let constraint = run.constraint, let app = apps[run.app], var question = app.questions[constraint],
-      question.asked == run.id
+    guard let constraint = run.constraint, let index = apps.index(of: run.app),
+      apps[index].questions[constraint]?.asked == run.id
     else { return }
-    question.noteAnswer(state, at: turn.now)
-    apps[run.app]?.questions[constraint] = question
-    touch(run.app, &turn)
+    apps[index].questions[constraint]?.noteAnswer(state, at: turn.now)
+    turn.touch(index)
   }
 
   /// Whether a question is open, and nothing but questions holds its app.
   public func isAsked(_ run: Run, at now: Instant) -> Bool {
-    guard let constraint = run.constraint, apps[run.app]?.questions[constraint]?.asked == run.id else { return false }
-    let verdict = verdict(on: run.app, at: now)
+    guard let constraint = run.constraint, let index = apps.index(of: run.app),
+      apps[index].questions[constraint]?.asked == run.id
+    else { return false }
+    let verdict = verdict(on: index, at: now)
     return verdict == .clear || self.question(of: verdict) != nil
   }
 
   /// Takes back a question that was not asked, unless the app no longer asks it.
   mutating func withdraw(_ run: Run, _ turn: inout Turn) {
-    guard let constraint = run.constraint, apps[run.app]?.questions[constraint]?.asked == run.id else { return }
-    apps[run.app]?.questions[constraint]?.withdraw()
-    touch(run.app, &turn)
-  }
-
-  /// Forgets the answers to conditions of its own that the app's new file has changed.
-  func forgetAnswers(of app: inout App, before: App) {
-    guard let constraints = app.policy?.constraints, let old = before.policy?.constraints else { return }
-    for constraint in Constraint.allCases where constraints.name(of: constraint) != old.name(of: constraint) {
-      app.questions[constraint] = nil
-    }
-    if constraints.whenDigest != old.whenDigest { app.questions[.when] = nil }
+    guard let constraint = run.constraint, let index = apps.index(of: run.app),
+      apps[index].questions[constraint]?.asked == run.id
+    else { return }
+    apps[index].questions[constraint]?.withdraw()
+    turn.touch(index)
   }
 
   /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
@@ -170,6 +164,15 @@ extension Engine {
 }
 
 extension App {
+  /// Forgets the answers to conditions of its own that the app's new file has changed.
+  mutating func forgetAnswers(unlike before: Policy?) {
+    guard let constraints = policy?.constraints, let old = before?.constraints else { return }
+    for constraint in Constraint.allCases where constraints.name(of: constraint) != old.name(of: constraint) {
+      questions[constraint] = nil
+    }
+    if constraints.whenDigest != old.whenDigest { questions[.when] = nil }
+  }
+
   /// Lets each yes count on while the app waits for nothing but a slot.
   mutating func keepAnswers(_ waitsForSlot: Bool, at now: Instant) {
     for constraint in questions.keys { questions[constraint]?.keep(waitsForSlot, at: now) }

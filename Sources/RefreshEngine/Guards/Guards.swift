@@ -82,13 +82,13 @@ extension Engine {
 
   /// Has a guard return a unit that a guard with another id left stopped or frozen, because the app's id changed.
   mutating func inheritKeptUnits(_ turn: inout Turn) {
-    for id in apps.ids {
-      guard let left = apps[id]?.state.keptUnit, apps[id]?.guarding?.keeper == nil, apps[id]?.policy == nil,
-        let heir = apps.ids.first(where: { apps[$0]?.mayInherit(left) == true })
+    for index in apps.indexes {
+      guard let left = apps[index].state.keptUnit, apps[index].guarding?.keeper == nil, apps[index].policy == nil,
+        let heir = apps.indexes.first(where: { apps[$0].mayInherit(left) })
       else { continue }
-      apps[id]?.state.keptUnit = nil
-      apps[heir]?.state.keptUnit = left
-      turn.decision.changes.apps.formUnion([id, heir])
+      apps[index].state.keptUnit = nil
+      apps[heir].state.keptUnit = left
+      turn.decision.changes.apps.formUnion([apps.id(at: index), apps.id(at: heir)])
     }
   }
 
@@ -99,27 +99,30 @@ extension Engine {
 
   /// Applies the report of a keeper: whether it keeps the unit from running from now on.
   mutating func takeReport(_ run: Run, isKept: Bool, _ text: String, _ turn: inout Turn) {
-    guard let keeper = apps[run.app]?.guarding?.keeper, keeper.id == run.id else { return }
-    apps[run.app]?.guarding?.noteReport(text)
-    setKept(isKept ? keeper.unit.kept : nil, run.app, &turn)
-    touch(run.app, &turn)
+    guard let index = apps.index(of: run.app), let keeper = apps[index].guarding?.keeper, keeper.id == run.id else {
+      return
+    }
+    apps[index].guarding?.noteReport(text)
+    setKept(isKept ? keeper.unit.kept : nil, index, &turn)
+    turn.touch(index)
   }
 
   /// Applies the end of a keeper.
   mutating func endKeeper(_ run: Run, _ end: KeeperEnd, _ turn: inout Turn) {
-    let id = run.app
-    guard let ended = apps[id]?.guarding?.keeper, ended.id == run.id else { return }
+    guard let index = apps.index(of: run.app), let ended = apps[index].guarding?.keeper, ended.id == run.id else {
+      return
+    }
     // A keeper that ended before it began has kept nothing, and has nothing to return.
-    let hasNothing = ended.isReturning && apps[id]?.state.keptUnit == nil
-    apps[id]?.guarding?.end(hasNothing ? .returned(trouble: nil) : end, at: turn.now)
-    if case .returned = end { setKept(nil, id, &turn) }
-    touch(id, &turn)
+    let hasNothing = ended.isReturning && apps[index].state.keptUnit == nil
+    apps[index].guarding?.end(hasNothing ? .returned(trouble: nil) : end, at: turn.now)
+    if case .returned = end { setKept(nil, index, &turn) }
+    turn.touch(index)
   }
 
-  private mutating func setKept(_ unit: String?, _ id: AppID, _ turn: inout Turn) {
-    guard apps[id]?.state.keptUnit != unit else { return }
-    apps[id]?.state.keptUnit = unit
-    turn.decision.changes.apps.insert(id)
+  private mutating func setKept(_ unit: String?, _ index: AppIndex, _ turn: inout Turn) {
+    guard apps[index].state.keptUnit != unit else { return }
+    apps[index].state.keptUnit = unit
+    turn.decision.changes.apps.insert(apps.id(at: index))
   }
 
   /// When to look at a guard again if nothing else happens, boot clock.
@@ -147,10 +150,10 @@ extension Engine {
 
   /// A guard for a person; nil for an app without a guard.
   public func guardState(of id: AppID) -> GuardState? {
-    guard let app = apps[id], let unit = app.policy?.guarded else { return nil }
+    guard let index = apps.index(of: id), let unit = apps[index].policy?.guarded else { return nil }
     return GuardState(
-      unit: unit, isKept: app.state.keptUnit.flatMap(unit.taken) != nil, report: app.guarding?.report,
-      trouble: app.guarding?.trouble)
+      unit: unit, isKept: apps[index].state.keptUnit.flatMap(unit.taken) != nil, report: apps[index].guarding?.report,
+      trouble: apps[index].guarding?.trouble)
   }
 }
 

@@ -150,15 +150,15 @@ extension Engine {
     guard var round else { return }
     var left = Self.slice
     while left > 0, Int(round.index) < apps.count {
-      let id = apps.id(at: round.index)
+      let index = round.index
       round.index += 1
       left -= Self.work.look
-      guard let app = apps[id], isPlanned(app) else { continue }
+      guard isPlanned(apps[index]) else { continue }
       switch round.step {
       case .absorbing:
         left -= Self.work.absorb
-        if let learned = apps.learned(of: id) { device.learnings.absorb(learned, most: mostADay(app)) }
-      case .planning(let everyApp): left -= renew(id, app, everyApp: everyApp, &turn)
+        if let learned = apps.learned(of: index) { device.learnings.absorb(learned, most: mostADay(apps[index])) }
+      case .planning(let everyApp): left -= renew(index, everyApp: everyApp, &turn)
       }
     }
     guard Int(round.index) == apps.count else { return self.round = round }
@@ -172,16 +172,17 @@ extension Engine {
   }
 
   /// Passes the nights of an app and plans it, if due; returns the cost in units of ``work``.
-  private mutating func renew(_ id: AppID, _ app: App, everyApp: Bool, _ turn: inout Turn) -> Int {
+  private mutating func renew(_ index: AppIndex, everyApp: Bool, _ turn: inout Turn) -> Int {
     let today = local(turn.now).day
     // A day ahead is a mistake of the clock; at a start it stays, because the clock may not be set yet.
-    let day = apps.learned(of: id)?.day.map(Int.init)
+    let day = apps.learned(of: index)?.day.map(Int.init)
     let isNight = day.map { $0 < today || everyApp && $0 > today + 1 } ?? true
-    guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return 0 }
-    if isNight { passNights(of: id, app, upTo: today) }
-    if app.refreshing == nil { plan(id, at: turn.now) }
-    if apps[id]?.state.planned != app.state.planned { turn.decision.changes.apps.insert(id) }
-    touch(id, &turn)
+    let before = apps[index].state.planned
+    guard isNight || everyApp || apps[index].needsPlan || before == nil else { return 0 }
+    if isNight { passNights(of: index, upTo: today) }
+    if apps[index].refreshing == nil { plan(index, at: turn.now) }
+    if apps[index].state.planned != before { turn.decision.changes.apps.insert(apps.id(at: index)) }
+    turn.touch(index)
     guard isNight else { return Self.work.plan }
     let missed = min(max(today - (day ?? today) - 1, 0), Use.mostDays - 1)
     return Self.work.plan + Self.work.night + missed * Self.work.missedDay
@@ -191,17 +192,17 @@ extension Engine {
 extension Engine {
   /// Does a round for one app, as at an instant of the boot clock; the shared learners stay as they are.
   mutating func planAlone(_ id: AppID, at night: Instant) {
-    guard let app = apps[id] else { return }
+    guard let index = apps.index(of: id) else { return }
     let today = local(night).day
     let isNight = device.day.map { $0 < today } ?? false
     let isJump = planClock.map { abs($0 - clock(at: night)) >= Self.jump } ?? false
     if isNight {
       device.day = today
-      passNights(of: id, app, upTo: today)
+      passNights(of: index, upTo: today)
     }
     setNight(at: night)
     guard isNight || isJump else { return }
     planClock = clock(at: night)
-    plan(id, at: night)
+    plan(index, at: night)
   }
 }

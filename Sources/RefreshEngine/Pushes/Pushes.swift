@@ -7,23 +7,23 @@ extension Engine {
   public static let mostPushes = 64
 
   /// The pushes of an app, in order of arrival, including the push of a running refresh.
-  public func pushes(of id: AppID) -> [Push] { apps[id]?.pushes ?? [] }
+  public func pushes(of id: AppID) -> [Push] { apps.index(of: id).map { apps[$0].pushes } ?? [] }
 
   /// The push that a running refresh delivers; nil if it delivers none, or is unknown.
   public func push(deliveredBy refresh: RefreshID) -> Push? {
-    guard let id = running[refresh], let app = apps[id], let push = app.refreshing?.started.push else { return nil }
-    return app.pushes.first { $0.id == push }
+    guard let index = index(of: refresh), let push = apps[index].refreshing?.started.push else { return nil }
+    return apps[index].pushes.first { $0.id == push }
   }
 
   /// When the limit lets one more push of an urgency wake the app, boot clock; the past if it does now.
   public func pushLimitFreeAt(for id: AppID, _ urgency: Urgency) -> Instant? {
-    apps[id].flatMap { $0.pushLimitFreeAt(for: urgency) }
+    apps.index(of: id).flatMap { apps[$0].pushLimitFreeAt(for: urgency) }
   }
 
   /// How many pushes have woken the app within the span of the limit.
   public func pushesUsed(by id: AppID, at now: Instant) -> Int {
-    guard let app = apps[id], let limit = app.policy?.pushLimit else { return 0 }
-    return app.state.pushedAt.count { $0 + limit.span > now }
+    guard let index = apps.index(of: id), let limit = apps[index].policy?.pushLimit else { return 0 }
+    return apps[index].state.pushedAt.count { $0 + limit.span > now }
   }
 
   /// Whether the bridge may connect to its sources: the network meets the configuration, and the machine stays awake.
@@ -35,54 +35,56 @@ extension Engine {
 
   /// Receives a push, and merges it into a waiting push that it replaces.
   mutating func receive(_ push: Push, for id: AppID, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, !app.pushes.contains(where: { $0.id == push.id }) else { return }
-    touch(id, &turn)
-    apps[id]?.pushes.append(push)
+    guard let index = apps.index(of: id), apps[index].policy != nil,
+      !apps[index].pushes.contains(where: { $0.id == push.id })
+    else { return }
+    turn.touch(index)
+    apps[index].pushes.append(push)
     turn.decision.changes.pushes[push.id] = .kept(id, push)
-    tidy(id, &turn)
+    tidy(index, &turn)
   }
 
   /// Merges and drops waiting pushes: after a new push, a refresh that was cut short, or a start of the daemon.
-  private mutating func tidy(_ id: AppID, _ turn: inout Turn) {
-    while let (older, newer) = apps[id]?.pushesToMerge { merge(newer, into: older, of: id, &turn) }
-    while let app = apps[id], app.pushes.count > Self.mostPushes, let dropped = app.pushToDrop {
-      drop(dropped, of: id, &turn)
+  private mutating func tidy(_ index: AppIndex, _ turn: inout Turn) {
+    while let (older, newer) = apps[index].pushesToMerge { merge(newer, into: older, of: index, &turn) }
+    while apps[index].pushes.count > Self.mostPushes, let dropped = apps[index].pushToDrop {
+      drop(dropped, of: index, &turn)
     }
   }
 
   /// Tidies the pushes of all apps, also of apps that are not configured.
   mutating func tidyPushes(_ turn: inout Turn) {
-    for id in apps.ids where apps[id]?.pushes.isEmpty == false { tidy(id, &turn) }
+    for index in apps.indexes where !apps[index].pushes.isEmpty { tidy(index, &turn) }
   }
 
   /// Merges a newer push into an older push; neither is delivered, so the limit counts the merged push.
-  private mutating func merge(_ newer: Push, into older: Push, of id: AppID, _ turn: inout Turn) {
-    guard let index = apps[id]?.pushes.firstIndex(where: { $0.id == older.id }) else { return }
+  private mutating func merge(_ newer: Push, into older: Push, of index: AppIndex, _ turn: inout Turn) {
+    guard let place = apps[index].pushes.firstIndex(where: { $0.id == older.id }) else { return }
     var kept = older
     kept.payload = newer.payload
     kept.urgency = max(older.urgency, newer.urgency)
     (kept.arrivedAt, kept.earliest, kept.attempts) = (newer.arrivedAt, newer.earliest, newer.attempts)
     kept.merged = Int32(clamping: Int64(older.merged) + Int64(newer.merged) + 1)
-    forget(newer, of: id, &turn)
-    set(kept, at: index, of: id, &turn)
+    forget(newer, of: index, &turn)
+    set(kept, at: place, of: index, &turn)
     turn.decision.changes.pushes[newer.id] = .merged
   }
 
-  private mutating func drop(_ push: Push, of id: AppID, _ turn: inout Turn) {
-    forget(push, of: id, &turn)
+  private mutating func drop(_ push: Push, of index: AppIndex, _ turn: inout Turn) {
+    forget(push, of: index, &turn)
     turn.decision.changes.history.droppedPushes.append(
       DroppedPush(
-        id: push.id, app: id, contentID: push.contentID, arrivedAt: push.arrivedAt, droppedAt: turn.now,
+        id: push.id, app: apps.id(at: index), contentID: push.contentID, arrivedAt: push.arrivedAt, droppedAt: turn.now,
         merged: push.merged))
   }
 
-  private mutating func set(_ push: Push, at index: Int, of id: AppID, _ turn: inout Turn) {
-    apps[id]?.pushes[index] = push
-    turn.decision.changes.pushes[push.id] = .kept(id, push)
+  private mutating func set(_ push: Push, at place: Int, of index: AppIndex, _ turn: inout Turn) {
+    apps[index].pushes[place] = push
+    turn.decision.changes.pushes[push.id] = .kept(apps.id(at: index), push)
   }
 
-  private mutating func forget(_ push: Push, of id: AppID, _ turn: inout Turn) {
-    apps[id]?.pushes.removeAll { $0.id == push.id }
+  private mutating func forget(_ push: Push, of index: AppIndex, _ turn: inout Turn) {
+    apps[index].pushes.removeAll { $0.id == push.id }
     turn.decision.changes.pushes[push.id] = .gone
   }
 
@@ -119,7 +121,7 @@ extension Engine {
 
   /// The undelivered pushes of an app and their waits at an instant, boot clock.
   public func waitingPushes(of id: AppID, at now: Instant) -> [WaitingPush] {
-    apps[id].map { $0.pushes.isEmpty ? [] : waitingPushes(of: $0, at: now) } ?? []
+    apps.index(of: id).map { apps[$0].pushes.isEmpty ? [] : waitingPushes(of: apps[$0], at: now) } ?? []
   }
 
   /// The undelivered pushes and their waits.
@@ -148,40 +150,44 @@ extension Engine {
   // MARK: - Delivery
 
   /// Counts an attempt to deliver a push; only the first attempt counts for the limit.
-  mutating func countAttempt(_ push: Push, of id: AppID, _ turn: inout Turn) {
-    guard let app = apps[id], let limit = app.policy?.pushLimit,
-      let index = app.pushes.firstIndex(where: { $0.id == push.id })
+  mutating func countAttempt(_ push: Push, of index: AppIndex, _ turn: inout Turn) {
+    guard let limit = apps[index].policy?.pushLimit,
+      let place = apps[index].pushes.firstIndex(where: { $0.id == push.id })
     else { return }
-    if push.attempts == 0 { apps[id]?.state.pushedAt = (app.state.pushedAt + [turn.now]).suffix(limit.burst) }
+    if push.attempts == 0 {
+      apps[index].state.pushedAt = (apps[index].state.pushedAt + [turn.now]).suffix(limit.burst)
+    }
     var delivered = push
     delivered.attempts += 1
-    set(delivered, at: index, of: id, &turn)
+    set(delivered, at: place, of: index, &turn)
   }
 
   /// When to deliver a push again; nil if it is delivered.
   ///
   /// A refresh that the user stopped, or whose tasks could not start, has not delivered its push.
   func retryOfPush(
-    _ id: AppID, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
+    _ index: AppIndex, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
   ) -> Instant? {
     if let retryAt { return retryAt }
     if record.isStoppedByPerson { return now }
     guard record.hasStartedNothing else { return nil }
-    let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 1
-    return now + Self.retryWait(after: attempts, of: id, spread)
+    let attempts = apps[index].pushes.first { $0.id == started.push }?.attempts ?? 1
+    return now + Self.retryWait(after: attempts, of: apps.id(at: index), spread)
   }
 
   /// Resolves the push of a refresh: it is delivered, or waits for another delivery.
-  mutating func resolvePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> DeliveredPush? {
-    guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
-    var push = app.pushes[index]
+  mutating func resolvePush(
+    _ index: AppIndex, _ started: Started, retryAt: Instant?, _ turn: inout Turn
+  ) -> DeliveredPush? {
+    guard let place = apps[index].pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
+    var push = apps[index].pushes[place]
     let delivered = DeliveredPush(contentID: push.contentID, merged: push.merged)
     if let retryAt {
       push.earliest = retryAt
-      set(push, at: index, of: id, &turn)
-      tidy(id, &turn)
+      set(push, at: place, of: index, &turn)
+      tidy(index, &turn)
     } else {
-      forget(push, of: id, &turn)
+      forget(push, of: index, &turn)
     }
     return delivered
   }
@@ -189,9 +195,9 @@ extension Engine {
   /// When to deliver again the push that the previous daemon was delivering at its end.
   ///
   /// The first retry is due at once. Later retries wait for the back-off, because the push may have crashed the daemon.
-  func retryOfLostPush(_ id: AppID, _ started: Started, at now: Instant) -> Instant {
-    let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 0
-    return attempts < 2 ? now : now + Self.retryWait(after: attempts, of: id, spread)
+  func retryOfLostPush(_ index: AppIndex, _ started: Started, at now: Instant) -> Instant {
+    let attempts = apps[index].pushes.first { $0.id == started.push }?.attempts ?? 0
+    return attempts < 2 ? now : now + Self.retryWait(after: attempts, of: apps.id(at: index), spread)
   }
 }
 

@@ -11,7 +11,7 @@ extension Engine {
   ///
   /// A person waits for a refresh that was asked for, and for every refresh of an app in front.
   public func givesWay(_ id: AppID, _ trigger: Trigger) -> Bool {
-    guard let app = apps[id], app.policy?.backgroundPriority == .low else { return false }
-    return trigger != .manual && trigger != .foreground && app.phase != .foreground
+    guard let index = apps.index(of: id), apps[index].policy?.backgroundPriority == .low else { return false }
+    return trigger != .manual && trigger != .foreground && apps[index].phase != .foreground
   }
 }

@@ -29,18 +29,18 @@ extension Engine {
   /// A stopped refresh counts as neither success nor failure, unless its deadline stopped it.
   mutating func noteEnd(_ record: RefreshRecord, _ turn: inout Turn) {
     let id = record.app
-    guard let policy = apps[id]?.policy, !record.isUnfinished else { return }
-    let before = apps[id]?.state.streak
+    guard let index = apps.index(of: id), let policy = apps[index].policy, !record.isUnfinished else { return }
+    let before = apps[index].state.streak
     var report = EndReport(record: record, failures: before?.count ?? 0, isFailing: false)
     if record.outcome.isFresh {
-      apps[id]?.state.streak = nil
+      apps[index].state.streak = nil
     } else {
       var streak = before ?? FailureStreak(count: 0)
       if streak.count < .max { streak.count += 1 }
       report.failures = streak.count
       report.isFailing = !streak.isReported && policy.failuresBeforeNotice.map { $0 <= streak.count } ?? false
       streak.isReported = streak.isReported || report.isFailing
-      apps[id]?.state.streak = streak
+      apps[index].state.streak = streak
     }
     guard policy.reportsEnds || report.isFailing else { return }
     turn.decision.effects.append(.reportEnd(report, id))

@@ -7,22 +7,23 @@ extension Engine {
   /// push and transfer requests remain, and so does a skip. A running refresh goes on; it does not make the data older
   /// again, and its outcome teaches nothing.
   mutating func noteOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil else { return }
+    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
     let record = RefreshRecord(
       id: makeRefreshID(), app: id, trigger: .reported, startedAt: turn.now, endedAt: turn.now,
       outcome: foundNew ? .newData : .noData)
-    apps[id]?.state.lastStart = turn.now
-    apps[id]?.state.freshAt = turn.now
-    apps[id]?.state.failures = 0
-    apps[id]?.state.freshUntil = nil
-    if let asked = app.state.request, !asked.trigger.isAskedFor {
-      apps[id]?.dropRequest(at: turn.now)
-      apps[id]?.isRetryForUser = false
+    let freshBefore = apps[index].state.freshAt
+    apps[index].state.lastStart = turn.now
+    apps[index].state.freshAt = turn.now
+    apps[index].state.failures = 0
+    apps[index].state.freshUntil = nil
+    if let asked = apps[index].state.request, !asked.trigger.isAskedFor {
+      apps[index].dropRequest(at: turn.now)
+      apps[index].isRetryForUser = false
     }
-    apps[id]?.change = nil
-    noteOwnWrites(of: id, at: turn.now)
-    touch(id, &turn)
-    learn(from: record, after: app.state.freshAt, &turn)
+    apps[index].change = nil
+    noteOwnWrites(of: index, at: turn.now)
+    turn.touch(index)
+    learn(from: record, after: freshBefore, &turn)
     noteEnd(record, &turn)
     turn.decision.changes.apps.insert(id)
     turn.decision.changes.history.refreshes.append(record)

@@ -2,62 +2,65 @@
 
 extension Engine {
   /// Takes every overdue step of the app's refresh.
-  mutating func advance(_ id: AppID, _ turn: inout Turn) {
-    guard var refreshing = apps[id]?.refreshing else { return }
+  mutating func advance(_ index: AppIndex, _ turn: inout Turn) {
+    guard var refreshing = apps[index].refreshing else { return }
     ageSlot(&refreshing, at: turn.now)
-    while let effect = refreshing.advance(app: id, at: turn.now) {
+    while let effect = refreshing.advance(app: apps.id(at: index), at: turn.now) {
       turn.decision.effects.append(effect)
     }
-    apps[id]?.refreshing = refreshing
+    apps[index].refreshing = refreshing
     if refreshing.isStuck { giveUpSlot(refreshing) }
   }
 
   /// Starts the deadline of a refresh whose start is performed; stops the refresh if a hold came up while the start was
   /// being saved.
   mutating func startClock(_ refresh: RefreshID, _ turn: inout Turn) {
-    guard let id = running[refresh], var refreshing = apps[id]?.refreshing, refreshing.stage == .started else { return }
-    touch(id, &turn)
+    guard let index = index(of: refresh), var refreshing = apps[index].refreshing, refreshing.stage == .started else {
+      return
+    }
+    turn.touch(index)
     // A yes that outlasted the wait for a slot counts for this start only, unless the disk was slow to save it.
-    if turn.now >= refreshing.started.at + ConditionQuestion.validity { apps[id]?.keepAnswers(false, at: turn.now) }
-    defer { apps[id]?.keepAnswers(false, at: turn.now) }
-    guard let app = apps[id] else { return }
-    let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now)
+    if turn.now >= refreshing.started.at + ConditionQuestion.validity { apps[index].keepAnswers(false, at: turn.now) }
+    defer { apps[index].keepAnswers(false, at: turn.now) }
+    let holds = holds(on: apps[index], apps.id(at: index), for: refreshing.started.trigger, at: turn.now)
     guard holds.isEmpty else {
-      let lost = Constraint.allCases.filter { !isMet($0, by: app, at: turn.now) }
-      return stop(id, .constraintLost, because: text(lacking: lost, by: app), &turn)
+      let lost = Constraint.allCases.filter { !isMet($0, by: apps[index], at: turn.now) }
+      return stop(index, .constraintLost, because: text(lacking: lost, by: apps[index]), &turn)
     }
     let saved = refreshing.started
     refreshing.startClock(at: turn.now)
-    apps[id]?.refreshing = refreshing
+    apps[index].refreshing = refreshing
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real start.
     guard refreshing.started != saved else { return }
-    apps[id]?.state.lastStart = turn.now
-    turn.decision.changes.apps.insert(id)
+    apps[index].state.lastStart = turn.now
+    turn.decision.changes.apps.insert(apps.id(at: index))
   }
 
   /// Asks the app's running refresh to end, if there is one.
   ///
   /// For a lost constraint, `detail` has the needed and the present condition.
-  mutating func stop(_ id: AppID, _ reason: StopReason, because detail: String = "", _ turn: inout Turn) {
-    guard var refreshing = apps[id]?.refreshing else { return }
+  mutating func stop(_ index: AppIndex, _ reason: StopReason, because detail: String = "", _ turn: inout Turn) {
+    guard var refreshing = apps[index].refreshing else { return }
     guard refreshing.stopReason == nil else { return }
-    let effect = refreshing.stop(reason, because: detail, app: id, at: turn.now)
-    keepOrEnd(id, refreshing, effect, &turn)
+    let effect = refreshing.stop(reason, because: detail, app: apps.id(at: index), at: turn.now)
+    keepOrEnd(index, refreshing, effect, &turn)
   }
 
   /// Lets a running refresh expire, unless it has ended or is asked to end.
   mutating func expire(_ refresh: RefreshID, _ turn: inout Turn) {
-    guard let id = running[refresh], var refreshing = apps[id]?.refreshing, refreshing.stopReason == nil else { return }
-    let effect = refreshing.expire(app: id, at: turn.now)
-    keepOrEnd(id, refreshing, effect, &turn)
+    guard let index = index(of: refresh), var refreshing = apps[index].refreshing, refreshing.stopReason == nil else {
+      return
+    }
+    let effect = refreshing.expire(app: apps.id(at: index), at: turn.now)
+    keepOrEnd(index, refreshing, effect, &turn)
   }
 
   /// Keeps a refresh that was asked to end, or ends it if none of its tasks runs.
-  mutating func keepOrEnd(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
-    touch(id, &turn)
-    apps[id]?.refreshing = refreshing
+  mutating func keepOrEnd(_ index: AppIndex, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
+    turn.touch(index)
+    apps[index].refreshing = refreshing
     if let effect { turn.decision.effects.append(effect) }
-    if refreshing.isDone { end(id, refreshing, &turn) }
+    if refreshing.isDone { end(index, refreshing, &turn) }
   }
 
   /// Stops everything for good, in order of id, except the refreshes left to the next daemon.
@@ -73,14 +76,15 @@ extension Engine {
     transfers.isTouched = true
     turn.touched.insert(apps.indexes)
     for (_, id) in running.filter({ !left.contains($0.key) }).sorted(by: { $0.value < $1.value }) {
-      stop(id, .shutdown, &turn)
+      if let index = apps.index(of: id) { stop(index, .shutdown, &turn) }
     }
   }
 
   /// Applies the end of a task, and starts the tasks that now wait for no other.
   mutating func endTask(_ refresh: RefreshID, _ task: Int, _ end: TaskEnd, _ turn: inout Turn) {
-    guard let id = running[refresh] else { return }
-    let (now, end) = (turn.now, countingNotTaken(end, by: id))
+    guard let index = index(of: refresh) else { return }
+    let id = apps.id(at: index)
+    let (now, end) = (turn.now, countingNotTaken(end, by: index))
     var next: [Int] = []
     var (record, deadline): (TaskRecord?, Instant?)
     changeRefreshing(refresh, &turn) { refreshing in
@@ -96,56 +100,57 @@ extension Engine {
 
   /// Changes a running refresh, and ends it if that was its last task.
   mutating func changeRefreshing(_ refresh: RefreshID, _ turn: inout Turn, change: (inout Refreshing) -> Void) {
-    guard let id = running[refresh], var refreshing = apps[id]?.refreshing else { return }
+    guard let index = index(of: refresh), var refreshing = apps[index].refreshing else { return }
     change(&refreshing)
-    touch(id, &turn)
+    turn.touch(index)
     if refreshing.isDone {
-      end(id, refreshing, &turn)
+      end(index, refreshing, &turn)
     } else {
-      apps[id]?.refreshing = refreshing
+      apps[index].refreshing = refreshing
     }
   }
 
   /// Counts how often in a row an activated app has not taken its refresh; from the fourth time on that is a failure.
-  private mutating func countingNotTaken(_ end: TaskEnd, by id: AppID) -> TaskEnd {
-    guard end.exit == .notTaken, let app = apps[id], app.notTaken < 3 else {
-      apps[id]?.notTaken = 0
+  private mutating func countingNotTaken(_ end: TaskEnd, by index: AppIndex) -> TaskEnd {
+    guard end.exit == .notTaken, apps[index].notTaken < 3 else {
+      apps[index].notTaken = 0
       var end = end
       if end.exit == .notTaken { end.exit = .lostClient }
       return end
     }
-    apps[id]?.notTaken += 1
+    apps[index].notTaken += 1
     return end
   }
 
   /// Gives a refresh its outcome after its last task.
-  mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
+  mutating func end(_ index: AppIndex, _ refreshing: Refreshing, _ turn: inout Turn) {
+    let id = apps.id(at: index)
     var record = refreshing.record(of: id, at: turn.now)
     freeSlot(refreshing)
-    apps[id]?.refreshing = nil
-    apps[id]?.keepAnswers(false, at: turn.now)
-    if apps[id]?.isAttached == true { noteOwnWrites(of: id, at: turn.now) }
-    let freshBefore = apps[id]?.state.freshAt
+    apps[index].refreshing = nil
+    apps[index].keepAnswers(false, at: turn.now)
+    if apps[index].isAttached { noteOwnWrites(of: index, at: turn.now) }
+    let freshBefore = apps[index].state.freshAt
     // The app may have synced by itself meanwhile.
-    if record.outcome.isFresh { apps[id]?.state.freshAt = max(record.startedAt, freshBefore ?? record.startedAt) }
+    if record.outcome.isFresh { apps[index].state.freshAt = max(record.startedAt, freshBefore ?? record.startedAt) }
     // A refresh that shutdown, a lost constraint or sleep stopped runs again; no failure is counted.
     let isCutShort = record.tasks.contains(where: \.isCutShort)
-    if record.stopReason == .deadline { strike(id, at: turn.now) }
+    if record.stopReason == .deadline { strike(index, at: turn.now) }
     let hints = refreshing.hints
     let retryAt =
-      startsAgainAt(id, refreshing, record, at: turn.now)
-      ?? countFailure(id, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
-    if let retryAt, !isCutShort { apps[id]?.delayRetry(until: retryAt) }
+      startsAgainAt(index, refreshing, record, at: turn.now)
+      ?? countFailure(index, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
+    if let retryAt, !isCutShort { apps[index].delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
       resolveWake(record, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
-      let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
-      record.push = resolvePush(id, refreshing.started, retryAt: again, &turn)
+      let again = retryOfPush(index, refreshing.started, record, retryAt: retryAt, at: turn.now)
+      record.push = resolvePush(index, refreshing.started, retryAt: again, &turn)
     } else if let retryAt {
-      apps[id]?.ask(.retry, at: retryAt)
+      apps[index].ask(.retry, at: retryAt)
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
-    apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
+    apps[index].state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
     learn(from: record, after: refreshing.tasks.hasGuess ? nil : freshBefore, &turn)
     noteEnd(record, &turn)
     turn.decision.changes.apps.insert(id)

@@ -25,32 +25,33 @@ public struct Started: Hashable, Sendable {
 
 extension Engine {
   /// Starts a refresh: takes a slot and the request, and adds the effect `start` or `perform`.
-  mutating func decideStart(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
-    guard let policy = apps[id]?.policy else { return }
-    let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
-    let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
+  mutating func decideStart(_ index: AppIndex, _ trigger: Trigger, _ turn: inout Turn) {
+    guard let policy = apps[index].policy else { return }
+    let id = apps.id(at: index)
+    let drained = trigger == .transfer ? apps[index].nextDrained : nil
+    let next = trigger == .push ? nextPush(of: apps[index], at: turn.now) : nil
     let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
     var started = Started(id: makeRefreshID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
-    started.isForced = trigger == .manual && apps[id]?.state.isForced == true
+    started.isForced = trigger == .manual && apps[index].state.isForced
     if let drained {
-      apps[id]?.drained.removeAll { $0 == drained }
-      countWake(started, of: id, &turn)
+      apps[index].drained.removeAll { $0 == drained }
+      countWake(started, of: index, &turn)
     }
-    if let push { countAttempt(push, of: id, &turn) }
-    let isAttached = apps[id]?.isAttached ?? false
-    if !isAttached { apps[id]?.state.wasAttached = false }
+    if let push { countAttempt(push, of: index, &turn) }
+    let isAttached = apps[index].isAttached
+    if !isAttached { apps[index].state.wasAttached = false }
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     occupySlot(refreshing, of: id)
-    apps[id]?.state.lastStart = turn.now
+    apps[index].state.lastStart = turn.now
     // A refresh that only reports a session or delivers a push does not serve a caller that waits for a refresh.
-    let asked = apps[id]?.state.request?.trigger
-    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
-    if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }
-    if drained == nil && push == nil { apps[id]?.change = nil }
-    apps[id]?.endPassedSkip(at: turn.now)
-    apps[id]?.isRetryForUser = false
-    if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
-    apps[id]?.refreshing = refreshing
+    let asked = apps[index].state.request?.trigger
+    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[index].state.request = nil }
+    if apps[index].state.request == nil { apps[index].state.isForced = false }
+    if drained == nil && push == nil { apps[index].change = nil }
+    apps[index].endPassedSkip(at: turn.now)
+    apps[index].isRetryForUser = false
+    if let oneShot = apps[index].state.oneShot, oneShot.earliest <= turn.now { apps[index].state.oneShot = nil }
+    apps[index].refreshing = refreshing
     turn.decision.changes.apps.insert(id)
     turn.decision.effects.append(
       isAttached

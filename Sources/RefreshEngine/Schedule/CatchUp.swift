@@ -21,11 +21,12 @@ extension Engine {
   {
     let now = turn.now
     let base = max(now, settlingUntil ?? now)
-    var backlog = apps.ids.filter { id in
-      guard let app = apps[id], app.refreshing == nil, app.phase == .background, !besides.contains(id) else {
+    var backlog = apps.indexes.filter { index in
+      guard apps[index].refreshing == nil, apps[index].phase == .background, !besides.contains(apps.id(at: index))
+      else {
         return false
       }
-      let due = due(app, id, at: now)
+      let due = due(index, at: now)
       guard let due, due.window.earliest <= base else { return false }
       // A change has waited for its settling already, and few apps have one.
       return due.trigger.isDeferrable && due.trigger != .change
@@ -34,29 +35,31 @@ extension Engine {
     let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
     backlogUntil = base + span
     if byStaleness { backlog.sort { isStaler($0, $1) } }
-    for (index, id) in backlog.enumerated() {
-      guard let app = apps[id] else { continue }
-      let isOverdue = app.dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
-      let byTime: Trigger = app.state.lastStart == nil || !isMissed ? .interval : .catchUp
-      let trigger = isOverdue ? byTime : app.state.request?.trigger ?? byTime
-      let offset = byStaleness ? span * index / (backlog.count - 1) : spread.offset(of: id, within: span)
-      apps[id]?.state.request = Request(trigger: trigger, earliest: base + offset)
-      touch(id, &turn)
+    for (place, index) in backlog.enumerated() {
+      let id = apps.id(at: index)
+      let isOverdue = apps[index].dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
+      let byTime: Trigger = apps[index].state.lastStart == nil || !isMissed ? .interval : .catchUp
+      let trigger = isOverdue ? byTime : apps[index].state.request?.trigger ?? byTime
+      let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
+      apps[index].state.request = Request(trigger: trigger, earliest: base + offset)
+      turn.touch(index)
       turn.decision.changes.apps.insert(id)
     }
   }
 
   /// The due apps, without apps whose files have mistakes: these form a backlog once the mistakes are corrected.
+  ///
+  /// By id, because a configuration with new apps changes the indexes.
   func overdueApps(at now: Instant) -> Set<AppID> {
-    Set(
-      apps.ids.filter { id in
-        guard let app = apps[id], let policy = app.policy, policy.unusable == nil else { return false }
-        return due(app, id, at: now).map { $0.window.earliest <= now } ?? false
-      })
+    let overdue = apps.indexes.filter { index in
+      guard let policy = apps[index].policy, policy.unusable == nil else { return false }
+      return due(index, at: now).map { $0.window.earliest <= now } ?? false
+    }
+    return Set(overdue.map(apps.id))
   }
 
-  private func isStaler(_ left: AppID, _ right: AppID) -> Bool {
-    switch (apps[left]?.state.freshAt, apps[right]?.state.freshAt) {
+  private func isStaler(_ left: AppIndex, _ right: AppIndex) -> Bool {
+    switch (apps[left].state.freshAt, apps[right].state.freshAt) {
     case (let left?, let right?) where left != right: left < right
     case (nil, .some): true
     case (.some, nil): false

@@ -45,16 +45,18 @@ extension Engine {
   /// A change during a refresh of the app counts as that refresh's own work; otherwise each refresh would lead to the next.
   /// An app that is off keeps its change until it is on again.
   mutating func noteChange(of id: AppID, in folder: String, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy?.watch.contains(folder) == true, app.refreshing == nil else { return }
-    if let until = app.writesUntil, turn.now < until { return }
-    apps[id]?.writesUntil = nil
-    apps[id]?.change = LocalChange(since: app.change?.since ?? turn.now, last: turn.now, folder: folder)
-    touch(id, &turn)
+    guard let index = apps.index(of: id), apps[index].policy?.watch.contains(folder) == true,
+      apps[index].refreshing == nil
+    else { return }
+    if let until = apps[index].writesUntil, turn.now < until { return }
+    apps[index].writesUntil = nil
+    apps[index].change = LocalChange(since: apps[index].change?.since ?? turn.now, last: turn.now, folder: folder)
+    turn.touch(index)
   }
 
   /// Notes that a long-lived process of an app has just synced.
-  mutating func noteOwnWrites(of id: AppID, at now: Instant) {
-    guard apps[id]?.policy?.watch.isEmpty == false else { return }
-    apps[id]?.writesUntil = now + LocalChange.ownWritesSpan
+  mutating func noteOwnWrites(of index: AppIndex, at now: Instant) {
+    guard apps[index].policy?.watch.isEmpty == false else { return }
+    apps[index].writesUntil = now + LocalChange.ownWritesSpan
   }
 }

@@ -13,30 +13,30 @@ extension Engine {
   /// A refresh that was cut short runs again at once, and counts as neither failure nor success. A failure that is worth a
   /// retry waits for the back-off. A failure with a wait that the app named is always worth a retry.
   mutating func countFailure(
-    _ id: AppID, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
+    _ index: AppIndex, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
   ) -> Instant? {
     guard !isCutShort else { return now }
-    guard let app = apps[id], record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
-      apps[id]?.state.failures = 0
+    guard record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
+      apps[index].state.failures = 0
       return nil
     }
-    let failures = BackOff.refreshes.counting(app.state.failures)
-    apps[id]?.state.failures = failures
-    return now + max(hint ?? .zero, Self.retryWait(after: failures, of: id, spread))
+    let failures = BackOff.refreshes.counting(apps[index].state.failures)
+    apps[index].state.failures = failures
+    return now + max(hint ?? .zero, Self.retryWait(after: failures, of: apps.id(at: index), spread))
   }
 
   /// When to start a refresh again that the machine had no means to start; nil if it had, or after 20 times in a row.
   ///
   /// This counts as no failure for the back-off: the app has done nothing wrong.
   mutating func startsAgainAt(
-    _ id: AppID, _ refreshing: Refreshing, _ record: RefreshRecord, at now: Instant
+    _ index: AppIndex, _ refreshing: Refreshing, _ record: RefreshRecord, at now: Instant
   ) -> Instant? {
-    guard refreshing.tasks.lackedMeans, record.hasStartedNothing, let app = apps[id], app.failedStarts < 20 else {
-      apps[id]?.failedStarts = 0
+    guard refreshing.tasks.lackedMeans, record.hasStartedNothing, apps[index].failedStarts < 20 else {
+      apps[index].failedStarts = 0
       return nil
     }
-    apps[id]?.failedStarts += 1
-    return now + BackOff.starts.wait(after: app.failedStarts + 1) { spread.offset(of: id, within: $0 / 5) }
+    apps[index].failedStarts += 1
+    return now + BackOff.starts.wait(after: apps[index].failedStarts) { spread.offset(of: record.app, within: $0 / 5) }
   }
 }
 

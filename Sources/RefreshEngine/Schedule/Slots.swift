@@ -79,8 +79,8 @@ extension Engine {
   mutating func startQueued(_ turn: inout Turn) {
     while !queue.isEmpty, let index = queue.first(where: hasSlot(of:)) {
       queue.set(index, to: nil)
-      turn.touched.insert(index)
-      if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(apps.id(at: index), due.trigger, &turn) }
+      turn.touch(index)
+      if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(index, due.trigger, &turn) }
     }
   }
 
@@ -89,10 +89,9 @@ extension Engine {
     var entry: StartQueue.Entry?
     switch verdict(on: index, at: now) {
     case .ready(let due), .held([.concurrency], let due?):
-      let app = apps[index]
-      if let policy = app.policy {
+      if let policy = apps[index].policy {
         entry = StartQueue.Entry(
-          isBackground: app.phase != .foreground, latest: due.window.latest, index: index, user: policy.owner)
+          isBackground: apps[index].phase != .foreground, latest: due.window.latest, index: index, user: policy.owner)
       }
     case .refreshing: return queue.set(index, to: nil)
     case .notDue, .held, .clear: break

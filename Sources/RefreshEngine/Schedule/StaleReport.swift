@@ -6,8 +6,8 @@ extension Engine {
   /// Nil while it is not, and for an app that need not be fresh: logged out, disabled, not configured, or without
   /// ``Policy/staleAfter``.
   public func staleSince(_ id: AppID, at now: Instant) -> Instant? {
-    guard let app = apps[id], !app.isOff else { return nil }
-    return app.turnsStale.flatMap { $0 <= now ? $0 : nil }
+    guard let index = apps.index(of: id), !apps[index].isOff else { return nil }
+    return apps[index].turnsStale.flatMap { $0 <= now ? $0 : nil }
   }
 
   /// When the daemon reports that an app's data is stale, boot clock; nil if it has done so, or never will.

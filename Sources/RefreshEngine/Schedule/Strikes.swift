@@ -16,8 +16,8 @@ extension App {
 
 extension Engine {
   /// Counts a strike: the app overran its deadline.
-  mutating func strike(_ id: AppID, at now: Instant) {
-    apps[id]?.state.strikes.append(now)
-    if let count = apps[id]?.state.strikes.count, count > App.strikesToRest { apps[id]?.state.strikes.removeFirst() }
+  mutating func strike(_ index: AppIndex, at now: Instant) {
+    apps[index].state.strikes.append(now)
+    if apps[index].state.strikes.count > App.strikesToRest { apps[index].state.strikes.removeFirst() }
   }
 }

@@ -22,7 +22,9 @@ extension Engine {
   ///
   /// An app that is switched off or logged out needs none, nor does a guard. A mistake in its file is the configuration's.
   public func trouble(of id: AppID, at now: Instant) -> Trouble? {
-    guard let app = apps[id], let policy = app.policy, policy.guarded == nil, !app.isOff else { return nil }
+    guard let index = apps.index(of: id), let policy = apps[index].policy, policy.guarded == nil else { return nil }
+    let app = apps[index]
+    guard !app.isOff else { return nil }
     if let streak = app.state.streak, streak.count >= policy.failuresBeforeNotice ?? Trouble.usualFailures {
       return .failing(Int(streak.count))
     }

@@ -89,13 +89,13 @@ extension Engine {
     lateClock = nil
     let off = late.timeOff(by: wallOffset)
     guard off > .zero else { return }
-    for id in apps.ids {
-      guard let app = apps[id] else { continue }
+    for index in apps.indexes {
+      let id = apps.id(at: index)
       let restored = late.ahead.apps[id]
       let change = late.passing(off, restored: restored)
-      apps[id]?.state = app.state.passed(off, late, restored: restored)
-      for push in app.pushes { turn.decision.changes.pushes[push.id] = .kept(id, push.moved(change)) }
-      apps[id]?.pushes = app.pushes.map { $0.moved(change) }
+      apps[index].state = apps[index].state.passed(off, late, restored: restored)
+      for push in apps[index].pushes { turn.decision.changes.pushes[push.id] = .kept(id, push.moved(change)) }
+      apps[index].pushes = apps[index].pushes.map { $0.moved(change) }
       turn.decision.changes.apps.insert(id)
     }
     turn.touched.insert(apps.indexes)

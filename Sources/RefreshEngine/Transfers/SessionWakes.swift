@@ -45,9 +45,9 @@ extension App {
 
 extension Engine {
   /// Counts a wake for a drained session, which is saved before its first process.
-  mutating func countWake(_ started: Started, of app: AppID, _ turn: inout Turn) {
-    apps[app]?.wakeLimit.count(at: turn.now)
-    addTries(1, to: started, of: app, &turn)
+  mutating func countWake(_ started: Started, of index: AppIndex, _ turn: inout Turn) {
+    apps[index].wakeLimit.count(at: turn.now)
+    addTries(1, to: started, of: apps.id(at: index), &turn)
   }
 
   private mutating func addTries(_ tries: Int32, to started: Started, of app: AppID, _ turn: inout Turn) {
@@ -61,14 +61,15 @@ extension Engine {
   /// Requests a wake of the app if the session has just drained.
   mutating func noteDrained(_ session: TransferSession, _ turn: inout Turn) {
     requestWake(for: session, at: turn.now)
-    touch(session.app, &turn)
+    if let index = apps.index(of: session.app) { turn.touch(index) }
   }
 
   /// Notes that a session has a new transfer: its end is delivered after that.
   mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
-    guard let app = apps[session.app], app.drained.contains(where: { $0.name == session.name }) else { return }
-    apps[session.app]?.drained.removeAll { $0.name == session.name }
-    touch(session.app, &turn)
+    guard let index = apps.index(of: session.app), apps[index].drained.contains(where: { $0.name == session.name })
+    else { return }
+    apps[index].drained.removeAll { $0.name == session.name }
+    turn.touch(index)
   }
 
   /// Whether a session is drained and its end is not delivered.
@@ -78,11 +79,11 @@ extension Engine {
   }
 
   mutating func requestWake(for session: TransferSession, at earliest: Instant) {
-    guard needsWake(session), var app = apps[session.app], app.refreshing?.started.session != session.name,
-      !app.drained.contains(where: { $0.name == session.name })
+    guard needsWake(session), let index = apps.index(of: session.app),
+      apps[index].refreshing?.started.session != session.name,
+      !apps[index].drained.contains(where: { $0.name == session.name })
     else { return }
-    app.drained.append(DrainedSession(name: session.name, earliest: earliest))
-    apps[session.app] = app
+    apps[index].drained.append(DrainedSession(name: session.name, earliest: earliest))
   }
 
   /// Resolves the wake for a session: the end is delivered, or the wake is requested again.

@@ -22,12 +22,12 @@ extension Engine {
 
   /// The holds on an app's transfers with this network constraint, due or not, apart from slots.
   func lastingHolds(on id: AppID, network: NetworkConstraint, at now: Instant) -> [Hold] {
-    guard let app = apps[id] else { return [.notConfigured] }
-    var holds = lastingHolds(on: app)
+    guard let index = apps.index(of: id) else { return [.notConfigured] }
+    var holds = lastingHolds(on: apps[index])
     if let pause = device.pause { holds.append(.paused(pause)) }
     if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
     if !isMet(network) { holds.append(.constraint(.network, relaxedAt: nil)) }
-    for fact in Constraint.facts where !isMet(fact, by: app, at: now) {
+    for fact in Constraint.facts where !isMet(fact, by: apps[index], at: now) {
       holds.append(.constraint(fact, relaxedAt: nil))
     }
     return holds
@@ -39,11 +39,11 @@ extension Engine {
   func reasonToStop(_ state: TransferState) -> TransferStop? {
     if isStopping { return .shutdown }
     if isSuspending { return .sleep }
-    guard let app = apps[state.policy.app], app.policy != nil, !app.state.isDisabled, device.pause == nil else {
-      return .user
-    }
-    if app.state.isLoggedOut { return .loggedOut }
-    let constraints = app.policy?.constraints ?? Constraints()
+    guard let index = apps.index(of: state.policy.app), let policy = apps[index].policy,
+      !apps[index].state.isDisabled, device.pause == nil
+    else { return .user }
+    if apps[index].state.isLoggedOut { return .loggedOut }
+    let constraints = policy.constraints
     let isLost = Constraint.facts.contains { conditions.fact($0, of: constraints).value?.isMet == false }
     if isLost { return .network }
     return conditions.network.isUnanswered || isMet(state.policy.network) ? nil : .network

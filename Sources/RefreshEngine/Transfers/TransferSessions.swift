@@ -21,7 +21,7 @@ extension Engine {
 
   /// The start of a running refresh; nil for an unknown refresh.
   public func started(of refresh: RefreshID) -> Started? {
-    running[refresh].flatMap { apps[$0]?.refreshing?.started }
+    refreshing(refresh)?.started
   }
 
   /// The transfers that a refresh reports to the app, in order of id: transfers of its session that ended before its start,
@@ -50,7 +50,7 @@ extension Engine {
   mutating func forgetOldTransfers(_ turn: inout Turn) {
     for id in transfers.ended(before: turn.now - Self.remembered) {
       guard let state = transfers[id], let end = state.endedAt else { continue }
-      let isGone = apps[state.policy.app]?.policy == nil && end + Self.keptForMissingApp <= turn.now
+      let isGone = policy(of: state.policy.app) == nil && end + Self.keptForMissingApp <= turn.now
       guard state.isDelivered || isGone else { continue }
       transfers[id] = nil
       turn.decision.changes.transfers.insert(id)
@@ -82,7 +82,7 @@ extension Engine {
     switch state.stage {
     case .waiting, .paused, .noSpace, .ended: return
     case .stopping(let reason) where reason.discards:
-      guard apps[state.policy.app]?.policy != nil else { return end(id, reason.result, &turn) }
+      guard policy(of: state.policy.app) != nil else { return end(id, reason.result, &turn) }
       turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
       return
     case .stopping(.paused): state.stage = .paused

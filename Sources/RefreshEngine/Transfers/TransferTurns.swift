@@ -70,5 +70,5 @@ extension Engine {
   }
 
   /// The owner of an app; root if it is not configured.
-  func owner(of app: AppID) -> UInt32 { apps[app]?.policy?.owner ?? 0 }
+  func owner(of app: AppID) -> UInt32 { policy(of: app)?.owner ?? 0 }
 }

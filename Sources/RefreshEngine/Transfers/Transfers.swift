@@ -113,7 +113,7 @@ extension Engine {
   private mutating func discard(_ id: TransferID, _ reason: TransferStop, _ turn: inout Turn) {
     guard let state = transfers[id], state.endedAt == nil else { return }
     if case .stopping(let before) = state.stage, before.discards { return }
-    let mayBeThere = state.hasBegun && apps[state.policy.app]?.policy != nil
+    let mayBeThere = state.hasBegun && policy(of: state.policy.app) != nil
     if state.isGiven || mayBeThere { stopTransfer(id, reason, &turn) } else { end(id, reason.result, &turn) }
   }
 

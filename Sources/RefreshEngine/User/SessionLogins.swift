@@ -19,8 +19,9 @@ extension Engine {
   /// Only a change counts, and what they said is stored: a person's own `login` or `logout` holds until the next change,
   /// also over a restart.
   mutating func applyOwner(_ id: AppID, _ isPresent: Bool, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, app.state.isOwnerPresent != isPresent else { return }
-    changePhase(id, &turn) { app in
+    guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].state.isOwnerPresent != isPresent
+    else { return }
+    changePhase(index, &turn) { app in
       (app.state.isOwnerPresent, app.state.isLoggedOut) = (isPresent, !isPresent)
     }
   }

@@ -10,9 +10,9 @@ extension Engine {
     transfers.isTouched = true
     turn.touched.insert(apps.indexes)
     for id in running.values.sorted() {
-      guard var refreshing = apps[id]?.refreshing else { continue }
+      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
       let effect = refreshing.sleep(at: end, app: id, from: turn.now)
-      keepOrEnd(id, refreshing, effect, &turn)
+      keepOrEnd(index, refreshing, effect, &turn)
     }
   }
 
@@ -22,10 +22,10 @@ extension Engine {
     isSuspending = false
     transfers.isTouched = true
     for id in running.values.sorted() {
-      guard var refreshing = apps[id]?.refreshing else { continue }
+      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
       refreshing.stayAwake()
-      apps[id]?.refreshing = refreshing
-      touch(id, &turn)
+      apps[index].refreshing = refreshing
+      turn.touch(index)
     }
     turn.touched.insert(held.all)
     hastenQuestions(at: turn.now)

@@ -52,10 +52,10 @@ extension Engine {
   ///
   /// A push and an ended session ask again by themselves.
   private func asked(of id: AppID) -> Request? {
-    guard let app = apps[id] else { return nil }
-    guard app.state.request == nil, let running = app.refreshing, running.stopReason == nil,
+    guard let index = apps.index(of: id) else { return nil }
+    guard apps[index].state.request == nil, let running = apps[index].refreshing, running.stopReason == nil,
       running.started.push == nil, running.started.session == nil
-    else { return app.state.request }
+    else { return apps[index].state.request }
     return Request(trigger: .retry, earliest: running.started.at)
   }
 
@@ -63,44 +63,46 @@ extension Engine {
   mutating func restore(_ before: Before, _ turn: inout Turn) {
     switch before {
     case .skip(let id, let until, let isOfAll, let request):
-      guard let app = apps[id], app.policy != nil else { return }
-      apps[id]?.state.skippedUntil = until
-      apps[id]?.state.skipsAll = isOfAll
-      if app.state.request == nil { apps[id]?.state.request = request }
-      change(id, &turn)
+      guard let index = apps.index(of: id), apps[index].policy != nil else { return }
+      apps[index].state.skippedUntil = until
+      apps[index].state.skipsAll = isOfAll
+      if apps[index].state.request == nil { apps[index].state.request = request }
+      change(index, &turn)
     case .request(let id, let request):
-      guard let app = apps[id], app.policy != nil, app.state.request == nil, request != nil else { return }
+      guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].state.request == nil, request != nil
+      else { return }
       // A refresh that has started since serves the request, unless it was stopped.
-      if let running = app.refreshing, running.stopReason != .user, running.stopReason != .logout { return }
-      apps[id]?.state.request = request
-      change(id, &turn)
+      if let running = apps[index].refreshing, running.stopReason != .user, running.stopReason != .logout { return }
+      apps[index].state.request = request
+      change(index, &turn)
     case .learned(let id, let learned, let planned):
-      restore(learned, of: id, &turn)
-      apps[id]?.state.planned = planned
+      guard let index = apps.index(of: id) else { return }
+      restore(learned, of: index, &turn)
+      apps[index].state.planned = planned
       turn.decision.changes.history.openingsForgotten[id] = false
-      change(id, &turn)
+      change(index, &turn)
     case .app(let id, let state, let learned, let pushes):
       // A file that names the app again has begun a new app.
-      guard let app = apps[id], app.policy == nil, app.state.seenAt == nil else { return }
-      apps[id]?.state = state
-      apps[id]?.pushes = pushes
+      guard let index = apps.index(of: id), apps[index].policy == nil, apps[index].state.seenAt == nil else { return }
+      apps[index].state = state
+      apps[index].pushes = pushes
       for push in pushes { turn.decision.changes.pushes[push.id] = .kept(id, push) }
-      restore(learned, of: id, &turn)
-      change(id, &turn)
+      restore(learned, of: index, &turn)
+      change(index, &turn)
       turn.decision.changes.restore(id)
     case .transfer(let id, let state): restore(state, of: id, &turn)
     }
   }
 
-  private mutating func change(_ id: AppID, _ turn: inout Turn) {
-    touch(id, &turn)
-    turn.decision.changes.apps.insert(id)
+  private mutating func change(_ index: AppIndex, _ turn: inout Turn) {
+    turn.touch(index)
+    turn.decision.changes.apps.insert(apps.id(at: index))
   }
 
-  private mutating func restore(_ learned: Learned?, of id: AppID, _ turn: inout Turn) {
-    apps.forget(id)
-    if let learned { apps.learn(of: id) { $0 = learned } }
-    turn.decision.changes.learned.insert(id)
+  private mutating func restore(_ learned: Learned?, of index: AppIndex, _ turn: inout Turn) {
+    apps.forget(index)
+    if let learned { apps.learn(of: index) { $0 = learned } }
+    turn.decision.changes.learned.insert(apps.id(at: index))
   }
 
   /// Restores a transfer before a change; a transfer that a worker has goes on, because its stop order is void.

@@ -19,15 +19,16 @@ extension Engine {
   ///
   /// Stops its running refresh and drops its requests; keeps the schedule until it is enabled again.
   mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, app.state.isDisabled != isDisabled else { return }
-    apps[id]?.state.isDisabled = isDisabled
+    guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].state.isDisabled != isDisabled
+    else { return }
+    apps[index].state.isDisabled = isDisabled
     transfers.isTouched = true
-    touch(id, &turn)
+    turn.touch(index)
     turn.decision.changes.apps.insert(id)
     guard isDisabled else { return }
-    apps[id]?.state.request = nil
-    apps[id]?.state.oneShot = nil
-    stop(id, .user, &turn)
+    apps[index].state.request = nil
+    apps[index].state.oneShot = nil
+    stop(index, .user, &turn)
   }
 
   /// Skips the next refresh by time: nothing starts by time until one interval after it.
@@ -35,18 +36,18 @@ extension Engine {
   /// A second skip before that refresh changes nothing: exactly one refresh is skipped. Nor does a skip change a skip of
   /// all. A refresh by another trigger does not end the skip.
   mutating func skip(_ id: AppID, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
-      return
-    }
-    if app.skipsAllUntil(at: turn.now) != nil { return }
-    if let skippedUntil = app.state.skippedUntil, skippedUntil - spacing > turn.now { return }
-    let due = due(app, id, at: turn.now)
+    guard let index = apps.index(of: id), apps[index].policy != nil,
+      let spacing = apps[index].spacing(in: apps[index].phase, limits: limits)
+    else { return }
+    if apps[index].skipsAllUntil(at: turn.now) != nil { return }
+    if let skippedUntil = apps[index].state.skippedUntil, skippedUntil - spacing > turn.now { return }
+    let due = due(index, at: turn.now)
     let byTime = due.flatMap { $0.trigger.isByTime ? $0.window.earliest : nil }
-    let next = byTime ?? app.dueByTime(limits: limits, at: turn.now)
-    apps[id]?.state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
-    apps[id]?.state.skipsAll = false
-    if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }
-    touch(id, &turn)
+    let next = byTime ?? apps[index].dueByTime(limits: limits, at: turn.now)
+    apps[index].state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
+    apps[index].state.skipsAll = false
+    if apps[index].state.request?.trigger.isDeferrable == true { apps[index].dropRequest(at: turn.now) }
+    turn.touch(index)
     turn.decision.changes.apps.insert(id)
   }
 
@@ -54,27 +55,29 @@ extension Engine {
   ///
   /// A refresh by another trigger does not end the skip, and a retry waits for its end.
   mutating func skipAll(_ id: AppID, until: Instant?, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil else { return }
+    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
     if let until, until > turn.now {
-      apps[id]?.state.skippedUntil = until
-      apps[id]?.state.skipsAll = true
+      apps[index].state.skippedUntil = until
+      apps[index].state.skipsAll = true
       // A retry stays in place, and is due when the skip ends.
-      if let asked = app.state.request?.trigger, asked.isDeferrable, asked != .retry || app.hasCallers {
-        apps[id]?.dropRequest(at: turn.now)
+      if let asked = apps[index].state.request?.trigger, asked.isDeferrable, asked != .retry || apps[index].hasCallers {
+        apps[index].dropRequest(at: turn.now)
       }
     } else {
-      guard app.state.skippedUntil != nil else { return }
-      apps[id]?.endSkip()
+      guard apps[index].state.skippedUntil != nil else { return }
+      apps[index].endSkip()
     }
-    touch(id, &turn)
+    turn.touch(index)
     turn.decision.changes.apps.insert(id)
   }
 
   /// Schedules a one-shot in place of an earlier one, or removes it; an app that is off gets none.
   mutating func schedule(_ id: AppID, _ oneShot: OneShot?, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, !app.isOff, app.state.oneShot != oneShot else { return }
-    apps[id]?.state.oneShot = oneShot
-    touch(id, &turn)
+    guard let index = apps.index(of: id), apps[index].policy != nil, !apps[index].isOff,
+      apps[index].state.oneShot != oneShot
+    else { return }
+    apps[index].state.oneShot = oneShot
+    turn.touch(index)
     turn.decision.changes.apps.insert(id)
   }
 }
