@@ -86,17 +86,16 @@ public struct AppConfiguration: Hashable, Sendable {
 
   /// The app.
   public let id: AppID
-  private let fewCommands: Few<Command>
+  /// The command of each task, parallel to the tasks of ``policy``.
+  public let commands: [Command]
   private var settings: Boxed<Settings>
   private let names: Boxed<Names>?
 
   init(_ id: AppID, _ names: Names, _ settings: Boxed<Settings>, commands: [Command] = []) {
-    (self.id, self.settings, fewCommands) = (id, settings, Few(commands))
+    (self.id, self.settings, self.commands) = (id, settings, commands)
     self.names = names == Names() ? nil : Boxed(names)
   }
 
-  /// The command of each task, parallel to the tasks of ``policy``.
-  public var commands: [Command] { fewCommands.list }
   /// The user that the app belongs to and that its commands run as.
   public var owner: Owner { settings.value.owner }
   /// The settings that the engine needs, yielded in place: a copy would retain every list in them.

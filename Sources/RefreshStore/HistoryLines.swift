@@ -7,11 +7,11 @@ public struct StoredRefresh: Hashable, Sendable {
   /// When it started: Unix time in microseconds, by the wall clock at its end.
   public var startedWallMicroseconds: Int64 = 0
   /// From its start to its end.
-  @PackedDuration public var duration = Duration.zero
-  private var fewTasks = Few<TaskRecord>([])
-  private var boxedPush: Boxed<DeliveredPush>?
-  // The small fields come last, side by side, because the last refresh of each app is kept in memory.
-
+  public var duration = Duration.zero
+  /// The tasks, in the order of the file.
+  public var tasks: [TaskRecord] = []
+  /// The push that it delivered; nil if it delivered none.
+  public var push: DeliveredPush?
   /// The outcome of the group.
   public var outcome = Outcome.noData
   /// The completions after the first of each task.
@@ -20,17 +20,6 @@ public struct StoredRefresh: Hashable, Sendable {
   public var trigger = Trigger.manual
   /// Why refreshd ended it, if it did.
   public var stopReason: StopReason?
-
-  /// The tasks, in the order of the file.
-  public var tasks: [TaskRecord] {
-    get { fewTasks.list }
-    set { fewTasks = Few(newValue) }
-  }
-  /// The push that it delivered; nil if it delivered none.
-  public var push: DeliveredPush? {
-    get { boxedPush?.value }
-    set { boxedPush = newValue.map(Boxed.init) }
-  }
 
   /// Makes the history's line for a refresh that has just ended.
   ///

@@ -6,114 +6,49 @@ struct App: Sendable {
     var signal: Signal
   }
 
-  /// Fields that few apps use; boxed together, so that the other apps pay for one pointer only.
-  fileprivate struct Rare: Emptiable {
-    static let empty = Rare()
-    var drained: [DrainedSession] = []
-    var wakeLimit = WakeLimit()
-    var failedStarts: Int32 = 0
-    var notTaken: Int32 = 0
-    @PackedInstant var newsAt: Instant?
-    var pushes: [Push] = []
-    var leases: [Lease] = []
-    var questions: [Constraint: ConditionQuestion] = [:]
-    var guarding: Guarding?
-    @PackedInstant var openedAt: Instant?
-    var change: LocalChange?
-    @PackedInstant var writesUntil: Instant?
-    var isRetryForUser = false
-  }
-
   /// The part that is saved.
   var state: AppState
-  // The flags follow the flags of the state, because they fit into its padding.
-
+  /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
+  var sharedPolicy: Boxed<Policy>?
+  private var boxedRefresh: Boxed<Refreshing>?
   /// Whether a process of the app serves its refreshes.
   var isAttached = false
   /// Whether the next slice of planning must plan this app anew.
   var needsPlan = false
   /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
   var tellsPhase = false
-  /// Whether calls wait for the app's next refresh.
-  var hasCallers = false
-  /// Whether the history has an opening that goes on.
-  var isOpen = false
   /// The app as the desktops of its owner show it.
   var presence = Presence.unknown
-  /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
-  var sharedPolicy: Boxed<Policy>?
-  private var boxedRefresh: Boxed<Refreshing>?
-  @BoxedIfAny private var rare = Rare.empty
-
-  /// The sessions of transfers whose end is to be delivered, in the order in which they ended.
-  var drained: [DrainedSession] {
-    get { rare.drained }
-    set { rare.drained = newValue }
-  }
-  /// How often ended sessions have woken the app.
-  var wakeLimit: WakeLimit {
-    get { rare.wakeLimit }
-    set { rare.wakeLimit = newValue }
-  }
-  /// How many refreshes in a row the machine had no means to start.
-  var failedStarts: Int32 {
-    get { rare.failedStarts }
-    set { rare.failedStarts = newValue }
-  }
-  /// How many refreshes in a row the activated app left before it took them.
-  var notTaken: Int32 {
-    get { rare.notTaken }
-    set { rare.notTaken = newValue }
-  }
-  /// When a failed refresh of which another task found new data last began, boot clock.
-  var newsAt: Instant? {
-    get { rare.newsAt }
-    set { rare.newsAt = newValue }
-  }
-  /// The pushes that wait for the app, in the order in which they came.
-  var pushes: [Push] {
-    get { rare.pushes }
-    set { rare.pushes = newValue }
-  }
   /// The leases of open connections.
-  var leases: [Lease] {
-    get { rare.leases }
-    set { rare.leases = newValue }
-  }
-
-  /// The conditions of the app's own that a command has been asked about.
-  var questions: [Constraint: ConditionQuestion] {
-    get { rare.questions }
-    set { rare.questions = newValue }
-  }
-
-  /// The present work of its guard; nil for an app without a guard, and before the guard has done anything.
-  var guarding: Guarding? {
-    get { rare.guarding }
-    set { rare.guarding = newValue }
-  }
-
-  /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
-  var isRetryForUser: Bool {
-    get { rare.isRetryForUser }
-    set { rare.isRetryForUser = newValue }
-  }
+  var leases: [Lease] = []
   /// When a desktop first showed the app in front, boot clock, until that counts as an opening.
-  var openedAt: Instant? {
-    get { rare.openedAt }
-    set { rare.openedAt = newValue }
-  }
-
+  var openedAt: Instant?
+  /// Whether the history has an opening that goes on.
+  var isOpen = false
+  /// Whether calls wait for the app's next refresh.
+  var hasCallers = false
+  /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
+  var isRetryForUser = false
   /// The changes in its watched folders that no refresh has followed.
-  var change: LocalChange? {
-    get { rare.change }
-    set { rare.change = newValue }
-  }
+  var change: LocalChange?
   /// Until when a change in its watched folders counts as the work of its own process, boot clock.
-  var writesUntil: Instant? {
-    get { rare.writesUntil }
-    set { rare.writesUntil = newValue }
-  }
+  var writesUntil: Instant?
+  /// The conditions of the app's own that a command has been asked about.
+  var questions: [Constraint: ConditionQuestion] = [:]
+  /// The pushes that wait for the app, in the order in which they came.
+  var pushes: [Push] = []
+  /// The sessions of transfers whose end is to be delivered, in the order in which they ended.
+  var drained: [DrainedSession] = []
+  /// How often ended sessions have woken the app.
+  var wakeLimit = WakeLimit()
+  /// How many refreshes in a row the machine had no means to start.
+  var failedStarts: Int32 = 0
+  /// How many refreshes in a row the activated app left before it took them.
+  var notTaken: Int32 = 0
+  /// When a failed refresh of which another task found new data last began, boot clock.
+  var newsAt: Instant?
+  /// The present work of its guard; nil for an app without a guard, and before the guard has done anything.
+  var guarding: Guarding?
 
   /// Makes an app from a saved state; an app that a signal put into the foreground is still open.
   init(state: AppState = AppState()) {

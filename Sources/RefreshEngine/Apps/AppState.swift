@@ -2,39 +2,22 @@
 ///
 /// Leases are not part of the state: each ends with the connection that holds it.
 public struct AppState: Hashable, Sendable {
-  /// Fields that few apps use; boxed together, so that the other apps pay for one pointer only.
-  fileprivate struct Rare: Emptiable {
-    static let empty = Rare()
-    @PackedInstant var freshUntil: Instant?
-    @PackedInstant var skippedUntil: Instant?
-    var strikes: [Instant] = []
-    var pushedAt: [Instant] = []
-    var oneShot: OneShot?
-    var episode: HeldEpisode?
-    var keptUnit: String?
-    var streak: FailureStreak?
-    var skipsAll = false
-    var wasAttached = false
-    var isForced = false
-  }
-
-  // The flags come last, so that the flags of ``App`` fit into the padding behind them.
-
   /// When the last refresh started, from which the next one counts; nil before the first.
-  @PackedInstant public var lastStart: Instant?
+  public var lastStart: Instant?
   /// When the last refresh that did not fail started: the age of the data; nil before the first.
-  @PackedInstant public var freshAt: Instant?
+  public var freshAt: Instant?
   /// When the first configuration named the app, boot clock: the age counts from here while there is no data.
-  @PackedInstant public var seenAt: Instant?
+  public var seenAt: Instant?
   /// When the plan has the next background refresh, boot clock; nil while there is no plan.
-  @PackedInstant public var planned: Instant?
+  public var planned: Instant?
   /// The refresh that is asked for.
   public var request: Request?
   /// The holds that keep the app from starting, and since when, while it is due and held.
   public var waiting: Waiting?
-  private var boxedRunning: Boxed<Started>?
-  private var boxedOverrides: Boxed<Overrides>?
-  @BoxedIfAny private var rare = Rare.empty
+  /// The refresh that is running, if one is.
+  public var running: Started?
+  /// Intervals set at run time.
+  public var overrides: Overrides
   /// How many refreshes in a row have failed and are worth a retry.
   public var failures: Int32 = 0
   /// Whether the last unleased signal of `foreground` and `background` was `foreground`.
@@ -52,73 +35,30 @@ public struct AppState: Hashable, Sendable {
   /// Whether the sessions last said that the app's owner is there; nil if they never did.
   public var isOwnerPresent: Bool?
 
-  /// The refresh that is running, if one is.
-  public var running: Started? {
-    get { boxedRunning?.value }
-    set { boxedRunning = newValue.map(Boxed.init) }
-  }
-  /// Intervals set at run time.
-  public var overrides: Overrides {
-    get { boxedOverrides?.value ?? Overrides() }
-    set { boxedOverrides = newValue == Overrides() ? nil : Boxed(newValue) }
-  }
   /// Nothing starts by time before this instant, because the user skipped a refresh; nil when none was skipped.
-  public var skippedUntil: Instant? {
-    get { rare.skippedUntil }
-    set { rare.skippedUntil = newValue }
-  }
+  public var skippedUntil: Instant?
+  /// Whether all refreshes by time are skipped until ``skippedUntil``, and not only the next one.
+  public var skipsAll = false
   /// When the last refreshes overran their deadline, oldest first, three at most, boot clock.
-  public var strikes: [Instant] {
-    get { rare.strikes }
-    set { rare.strikes = newValue }
-  }
+  public var strikes: [Instant] = []
   /// Until when a server promises that there is nothing newer, boot clock; nil without a promise.
   ///
   /// After a failed refresh: until when its server asked for no further request.
-  public var freshUntil: Instant? {
-    get { rare.freshUntil }
-    set { rare.freshUntil = newValue }
-  }
+  public var freshUntil: Instant?
   /// When the last pushes woke the app, oldest first, boot clock: the instants that the push limit counts.
-  public var pushedAt: [Instant] {
-    get { rare.pushedAt }
-    set { rare.pushedAt = newValue }
-  }
+  public var pushedAt: [Instant] = []
   /// The time for which a due refresh has been held; only for an app with ``Policy/heldFor``.
-  public var episode: HeldEpisode? {
-    get { rare.episode }
-    set { rare.episode = newValue }
-  }
+  public var episode: HeldEpisode?
   /// The unit that a keeper has stopped or frozen and is to return, until the boot ends; nil for none.
-  public var keptUnit: String? {
-    get { rare.keptUnit }
-    set { rare.keptUnit = newValue }
-  }
+  public var keptUnit: String?
   /// The streak of failed refreshes; nil while the last refresh did not fail.
-  public var streak: FailureStreak? {
-    get { rare.streak }
-    set { rare.streak = newValue }
-  }
-  /// Whether all refreshes by time are skipped until ``skippedUntil``, and not only the next one.
-  public var skipsAll: Bool {
-    get { rare.skipsAll }
-    set { rare.skipsAll = newValue }
-  }
+  public var streak: FailureStreak?
   /// Whether a process of the app served its refreshes when the daemon ended.
-  public var wasAttached: Bool {
-    get { rare.wasAttached }
-    set { rare.wasAttached = newValue }
-  }
+  public var wasAttached = false
   /// Whether the next manual refresh is asked for against the app's constraints.
-  public var isForced: Bool {
-    get { rare.isForced }
-    set { rare.isForced = newValue }
-  }
+  public var isForced = false
   /// A refresh that was asked for at a later time.
-  public var oneShot: OneShot? {
-    get { rare.oneShot }
-    set { rare.oneShot = newValue }
-  }
+  public var oneShot: OneShot?
 
   /// The state of an app that is configured for the first time.
   public init(

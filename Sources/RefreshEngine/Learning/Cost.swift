@@ -15,7 +15,7 @@ struct Cost: Hashable, Sendable {
   static let most = 8.0
 
   /// Mean run time in seconds, mean processor time in seconds, and mean weighed kilobytes.
-  @PackedVector<3, SIMD3<Float>> private(set) var means = SIMD3<Float>(0, 0, 0)
+  private(set) var means = SIMD3<Float>(0, 0, 0)
   /// Whether a refresh was ever measured.
   private(set) var isKnown = false
 

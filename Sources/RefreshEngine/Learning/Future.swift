@@ -4,8 +4,9 @@ import CMath
 struct Future: Hashable, Sendable {
   /// The cost to come of being fresh at the edge of each timeslot, less the least of the day, in steps of `step`.
   ///
-  /// Measured: 12 bits of each lose nothing that shows, 8 bits two percent of the score of `fresh`.
-  var costs = RoundedNumbers<216>()
+  /// They are multiples of 16. Measured: 12 bits of each lose nothing that shows, 8 bits two percent of the score of
+  /// `fresh`.
+  var costs = Numbers<144, UInt16>()
   /// The minutes of age of a step: a 65,535th of the largest cost.
   ///
   /// With the rounding of ``costs``, a search is off by some seconds.
@@ -54,7 +55,12 @@ struct Future: Hashable, Sendable {
     }
     let largest = old.max() ?? 0
     step = Float(largest / Double(UInt16.max))
-    costs = RoundedNumbers(old.map { largest > 0 ? UInt16(($0 / largest * Double(UInt16.max)).rounded()) : 0 })
+    costs = Self.rounded(old.map { largest > 0 ? UInt16(($0 / largest * Double(UInt16.max)).rounded()) : 0 })
     self.rise = Float(rise)
+  }
+
+  /// Rounds costs to multiples of 16.
+  static func rounded(_ costs: [UInt16]) -> Numbers<144, UInt16> {
+    Numbers(costs.map { UInt16(min((Int($0) + 8) / 16, 4095) * 16) })
   }
 }

@@ -5,7 +5,7 @@ public struct Learned: Hashable, Sendable {
   var newData = NewDataRate()
   var use = Use()
   /// The local day up to which the nights have passed; nil before the first.
-  @PackedDay var day: Int32?
+  var day: Int32?
   var measuredCost = Cost()
   var future = Future()
   var spending = Spending()

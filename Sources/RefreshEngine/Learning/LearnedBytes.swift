@@ -59,7 +59,7 @@ extension Learned {
     use.days = SIMD2(week, weekend)
     measuredCost = cost
     self.spending = spending
-    (future.costs, future.step, future.rise) = (RoundedNumbers(costs), step, rise)
+    (future.costs, future.step, future.rise) = (Future.rounded(costs), step, rise)
   }
 
   /// Reads the log of openings and the weights of the explanations.

@@ -22,9 +22,9 @@ struct NewDataRate: Hashable, Sendable {
   /// The mean of the day.
   var belief = RateBelief()
   /// Updates seen, by block; faded.
-  @PackedVector<8, SIMD8<Float>> var updates = SIMD8<Float>(repeating: 0)
+  var updates = SIMD8<Float>(repeating: 0)
   /// Updates expected by the mean, by block; faded.
-  @PackedVector<8, SIMD8<Float>> var expected = SIMD8<Float>(repeating: 0)
+  var expected = SIMD8<Float>(repeating: 0)
 
   /// Updates a minute, the mean of the day; `typical` is the rate of the machine's typical app.
   func mean(typical: Double) -> Double { belief.mean(typical: typical) }

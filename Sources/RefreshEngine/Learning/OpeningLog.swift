@@ -12,7 +12,7 @@ struct OpeningLog: Hashable, Sendable {
   static let longestGap = 6
 
   /// The present local day; nil before the first.
-  @PackedDay private(set) var day: Int32?
+  private(set) var day: Int32?
   private(set) var bytes = Numbers<96, UInt8>()
   private(set) var count: UInt8 = 0
 

@@ -18,7 +18,7 @@ struct Use: Hashable, Sendable {
   /// The openings seen by half hour, first on weekdays, then on weekends; faded.
   var openings = Numbers<96, Float16>()
   /// The days seen, weekdays and weekends; faded.
-  @PackedVector<2, SIMD2<Float>> var days = SIMD2<Float>(0, 0)
+  var days = SIMD2<Float>(0, 0)
   /// The last openings, by timeslot and day.
   var log = OpeningLog()
   /// The weights of ``Explanations``, then of ``Repeats``; all zero before the first day has ended.

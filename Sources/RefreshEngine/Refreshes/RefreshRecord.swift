@@ -69,15 +69,15 @@ public struct TaskRecord: Hashable, Sendable {
   /// The task's name in the app's file.
   public var name: String
   /// From the task's start to its end; zero for a task that was not run.
-  @PackedDuration public var duration: Duration
+  public var duration: Duration
   /// User and system time of the task's processes, as `wait4(2)` counts them.
-  @PackedDuration public var cpu: Duration
+  public var cpu: Duration
   /// The last line that the task printed, or the message of its completion; empty if none.
   ///
   /// For a task that a lost constraint stopped, ``lostConstraint``.
   public var message: String
   /// The bytes that its processes sent and received over the network; nil if they were not counted.
-  @PackedCount public var bytes: Int64?
+  public var bytes: Int64?
   /// How it ended.
   public var outcome: Outcome
 
