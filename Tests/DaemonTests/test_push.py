@@ -1,5 +1,6 @@
 """Pushes over the socket: when an app receives which push, and what survives a crash."""
 
+import contextlib
 import json
 
 import pytest
@@ -54,6 +55,23 @@ def test_pushes_that_come_during_a_refresh_are_delivered_after_it_in_order(daemo
         ("0", 0), ("2", 0), ("1", 1), ("0", 0),
     ]
     assert counts(daemon) == {"queued": 4, "merged": 1, "delivered": 4}
+
+
+def test_a_watch_shows_what_became_of_each_push(daemon, delivered):
+    go = daemon.pipe("go")
+    daemon.app(TELL.format(events=delivered) + f"; read _ < {go}")
+    daemon.start()
+    push(daemon, payload(0))
+    assert delivered.line().startswith("push 0")
+    with contextlib.closing(daemon.client.stream("Manager.Watch", apps=[TODO])) as watch:
+        seen = (event for answer in watch if (event := answer["event"])["kind"] == "push")
+        for text in payload(1), payload(1, title="newer"):
+            push(daemon, text)
+        assert [(event["content_id"], event["fate"]) for event in (next(seen), next(seen))] == [
+            ("1", "queued"), ("1", "merged"),
+        ]  # fmt: skip
+    go.let_go()
+    go.let_go()
 
 
 def test_an_attached_app_is_handed_the_push(daemon):
