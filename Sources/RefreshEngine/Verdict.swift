@@ -27,3 +27,211 @@ extension Verdict {
     }
   }
 }
+
+/// The next refresh of an app: why it starts, and when.
+public struct Due: Hashable, Sendable {
+  /// The reason.
+  public var trigger: Trigger
+  /// From the earliest start to the latest start without a hold, boot clock; between them it waits to share a wake.
+  public var window: Window
+
+  /// Makes a refresh that does not wait to share a wake.
+  init(_ trigger: Trigger, at instant: Instant) {
+    (self.trigger, window) = (trigger, Window(earliest: instant, latest: instant))
+  }
+}
+
+/// Finds the next refresh of an app among all that ask for one.
+///
+/// If several are due, the first by rank starts. If none is due, the earliest starts, or the one added first.
+private struct NextDue {
+  let now: Instant
+  private var first: (due: Due, rank: Rank)?
+
+  init(at now: Instant) { self.now = now }
+
+  /// Who comes first when several are due.
+  ///
+  /// A change of a watched folder comes last, because each refresh serves it.
+  enum Rank: Comparable {
+    case manual, session, push, request, interval, change
+  }
+
+  /// The next refresh; nil if nothing asks for one.
+  var due: Due? { first?.due }
+
+  /// Adds a reason; an interval that starts before it does not wait longer than this to share a wake.
+  mutating func add(_ due: Due, _ rank: Rank) {
+    guard let first else { return self.first = (due, rank) }
+    if isBefore(due, rank, first.due, first.rank) {
+      self.first = (due, rank)
+    } else {
+      let earliest = first.due.window.earliest
+      self.first?.due.window.latest = min(first.due.window.latest, max(due.window.earliest, earliest))
+    }
+  }
+
+  private func isBefore(_ due: Due, _ rank: Rank, _ other: Due, _ otherRank: Rank) -> Bool {
+    switch (due.window.earliest <= now, other.window.earliest <= now) {
+    case (true, false): true
+    case (false, true): false
+    case (true, true) where rank != otherRank: rank < otherRank
+    default: due.window.earliest < other.window.earliest
+    }
+  }
+}
+
+extension App {
+  /// Until when a server promised that there is nothing newer, boot clock; nil without a promise.
+  var promisedUntil: Instant? { state.failures == 0 ? state.freshUntil : nil }
+
+  /// Until when a failed server asked for no refresh by time, boot clock; nil if it did not.
+  ///
+  /// Neither the interval nor the age of the data starts a refresh earlier.
+  var refusedUntil: Instant? { state.failures > 0 ? state.freshUntil : nil }
+
+  /// When the interval of the phase ends: now if the app never ran, nil for `never`.
+  func dueByTime(limits: Limits, at now: Instant) -> Instant? {
+    guard let spacing = spacing(in: phase, limits: limits) else { return nil }
+    var due = state.lastStart.map { $0 + spacing } ?? now
+    if let skippedUntil = state.skippedUntil { due = max(due, skippedUntil) }
+    if let refusedUntil { due = max(due, refusedUntil) }
+    if let promisedUntil, let lastStart = state.lastStart {
+      due = max(due, min(promisedUntil, lastStart + maxStale))
+    }
+    guard phase == .background, let lastStart = state.lastStart else { return due }
+    if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 8)) }
+    if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
+    return due
+  }
+
+  /// The next refresh, due or to come; nil if nothing asks for one.
+  ///
+  /// A request by time replaces the end of the interval; this spreads a backlog. `push` is when a push may wake the app,
+  /// boot clock; nil if none does.
+  func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
+    var next = NextDue(at: now)
+    let request = state.request.map { due(by: $0, at: now) }
+    if let request { next.add(request, request.trigger == .manual ? .manual : .request) }
+    if request?.trigger.isByTime != true, let earliest = dueByTime(limits: limits, at: now) {
+      var interval = Due(.interval, at: earliest)
+      interval.window.latest = earliest + slack(limits: limits, spread: spread, of: id)
+      next.add(interval, .interval)
+    }
+    if let change = dueByChange(limits: limits, at: now) { next.add(Due(.change, at: change), .change) }
+    if let oneShot = state.oneShot { next.add(Due(.manual, at: oneShot.earliest), .manual) }
+    if let push { next.add(Due(.push, at: push), .push) }
+    if let session = wakesForSessionAt { next.add(Due(.transfer, at: session), .session) }
+    return next.due
+  }
+
+  /// The refresh for a request: a retry that the user waits for counts as a foreground refresh, any other retry waits until
+  /// refreshes by time are skipped no more.
+  private func due(by request: Request, at now: Instant) -> Due {
+    if request.trigger.isByTime {
+      let earliest = max(request.earliest, state.skippedUntil ?? request.earliest)
+      return Due(request.trigger, at: max(earliest, refusedUntil ?? earliest))
+    }
+    guard request.trigger == .retry else { return Due(request.trigger, at: request.earliest) }
+    if isRetryForUser { return Due(.foreground, at: request.earliest) }
+    return Due(.retry, at: max(request.earliest, skipsAllUntil(at: now) ?? request.earliest))
+  }
+}
+
+/// The window in which the daemon's one wake timer may go off.
+public struct Window: Hashable, Sendable {
+  /// The first instant with work, boot clock; it may have passed.
+  public var earliest: Instant
+  /// The last instant for the work, boot clock.
+  ///
+  /// The same as `earliest` while nothing may wait.
+  public var latest: Instant
+
+  /// Makes a window.
+  public init(earliest: Instant, latest: Instant) {
+    self.earliest = earliest
+    self.latest = latest
+  }
+
+  /// Ends a window, if there is one, at an instant at the latest, so that its wake serves both.
+  init(_ window: Window?, ending end: Instant) {
+    self.init(earliest: min(window?.earliest ?? end, end), latest: min(window?.latest ?? end, end))
+  }
+}
+
+extension Engine {
+  /// Computes the next wake, after a change of the engine.
+  mutating func noteNextWake() {
+    var shared = roundWake
+    if let transferWake, shared.map({ transferWake < $0.latest }) ?? true {
+      shared = Window(earliest: transferWake, latest: transferWake)
+    }
+    nextWake = agenda.wake(beside: shared)
+  }
+}
+
+extension App {
+  /// The part of a background refresh's interval that is its window; ``longestWindow`` bounds it.
+  ///
+  /// There is no shortest window: with a lowered floor, a minute would be longer than some intervals.
+  static let windowPart: Int64 = 10
+  static let longestWindow = Duration.minutes(15)
+
+  /// How long a background refresh may wait to share a wake: half of its window, and up to the other half by its spread.
+  ///
+  /// A planned refresh is due an eighth of its window before the planned moment, so these parts are an eighth too.
+  func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
+    guard phase == .background, state.lastStart != nil else { return .zero }
+    guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
+    // A plan chose a moment before the user comes, so the wait to share a wake must end before that.
+    if let planned = plannedInForce, let lastStart = state.lastStart, planned > lastStart + spacing {
+      let part = planWindow.part(of: 8)
+      return part + spread.offset(of: id, within: part)
+    }
+    let half = max(min(Self.longestWindow, spacing.part(of: Self.windowPart)), planWindow).part(of: 2)
+    return half + spread.offset(of: id, within: half)
+  }
+
+  /// How long a planned refresh may wait to share a wake: a tenth of its wait, and no longer than ``longestWindow``.
+  var planWindow: Duration {
+    guard let planned = plannedInForce, let lastStart = state.lastStart else { return .zero }
+    return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)).part(of: Self.windowPart))
+  }
+}
+
+extension App {
+  /// How many intervals old data may be before constraints are relaxed, by default.
+  static let intervalsToStale: Int64 = 3
+  /// The interval of an app whose background interval is `minimum` or `never`, for its ceiling: the default.
+  static let usualInterval = Duration.hours(24)
+
+  /// The least ceiling of a planned app, by default: the plan knows when the user comes, and an app that nobody opens may
+  /// have data a day old.
+  static let leastOfPlanned = Duration.hours(24)
+
+  /// The age of the data at which constraints begin to relax, and at which a refresh waits for no better moment.
+  var maxStale: Duration {
+    if let maxStale = policy?.maxStale { return maxStale }
+    guard case .every(let interval)? = interval(in: .background) else {
+      return Self.usualInterval.times(Self.intervalsToStale)
+    }
+    return max(interval.times(Self.intervalsToStale), isPlanned ? Self.leastOfPlanned : .zero)
+  }
+
+  /// Whether a plan chooses the moments of background refreshes, if the app has any by time.
+  ///
+  /// An interval that a person set is the schedule, so that it acts at once.
+  var isPlanned: Bool {
+    if case .every? = state.overrides.backgroundInterval { return false }
+    return policy?.isAdaptive == true
+  }
+
+  /// When the data was last fresh; without data, when the app was first configured.
+  var ageBegan: Instant? { state.freshAt ?? state.seenAt }
+
+  /// The planned instant, bounded by the ceiling; nil if the app is not planned.
+  var plannedInForce: Instant? {
+    guard isPlanned, let planned = state.planned, let lastStart = state.lastStart else { return nil }
+    return min(planned, lastStart + maxStale)
+  }
+}

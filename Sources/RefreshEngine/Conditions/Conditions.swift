@@ -156,3 +156,68 @@ public enum Observation: Hashable, Sendable {
     ]
   }
 }
+
+/// A fact that an app's file names, such as a file system that is mounted on a folder.
+public struct NamedFact: Hashable, Sendable, Comparable {
+  /// The constraint that asks for it.
+  public let constraint: Constraint
+  /// Its name in the file: a path, or a device.
+  public let name: String
+
+  /// Names a fact.
+  public init(_ constraint: Constraint, _ name: String) { (self.constraint, self.name) = (constraint, name) }
+
+  /// Order of constraint and name.
+  public static func < (left: NamedFact, right: NamedFact) -> Bool {
+    (left.constraint.rawValue, left.name) < (right.constraint.rawValue, right.name)
+  }
+}
+
+/// The state of a fact that an app's file names, or the answer of a command.
+public struct FactState: Hashable, Sendable {
+  /// Whether the fact is as the file asks.
+  public var isMet: Bool
+  /// The fact in a few words that may follow "had": `no file system there`.
+  public var text: String
+
+  /// Makes a state.
+  public init(isMet: Bool, text: String) { (self.isMet, self.text) = (isMet, text) }
+}
+
+extension Conditions {
+  /// The reading of the fact that an app's file names for a constraint.
+  func fact(_ constraint: Constraint, of constraints: Constraints) -> Reading<FactState> {
+    constraints.name(of: constraint).flatMap { facts[NamedFact(constraint, $0)] } ?? Reading()
+  }
+}
+
+/// The user's pause of all apps, with its end.
+public enum Pause: Hashable, Sendable {
+  /// Until `resume`.
+  case untilResumed
+  /// Until an instant, boot clock, or `resume`.
+  case until(Instant)
+  /// Until the machine is on mains power, or `resume`.
+  case untilAC
+
+  /// Whether its time has passed at an instant, boot clock.
+  func isOver(at now: Instant) -> Bool { if case .until(let end) = self { end <= now } else { false } }
+}
+
+extension Engine {
+  /// Pauses all apps, or ends the pause; running refreshes go on.
+  mutating func setPause(_ pause: Pause?, _ turn: inout Turn) {
+    var pause = pause
+    if pause == .untilAC, conditions.power.value?.onBattery == false { pause = nil }
+    guard device.pause != pause else { return }
+    device.pause = pause
+    transfers.isTouched = true
+    turn.decision.changes.device.insert(.pause)
+    turn.touched.insert(held.all)
+  }
+
+  /// Ends a pause that is over.
+  mutating func endPause(_ turn: inout Turn) {
+    if device.pause?.isOver(at: turn.now) == true { setPause(nil, &turn) }
+  }
+}

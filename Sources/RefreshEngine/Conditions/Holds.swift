@@ -1,3 +1,96 @@
+/// A reason that keeps an app from being refreshed.
+public enum Hold: Hashable, Sendable {
+  /// No file in force names the app.
+  case notConfigured
+  /// The app's file has a mistake, in this sentence; a corrected file lifts the hold.
+  case misconfigured(String)
+  /// The app is logged out; `login` lifts it.
+  case loggedOut
+  /// The user has disabled the app; `enable` lifts it.
+  case disabled
+  /// The user has paused all apps; `resume` lifts it, or the end of the pause.
+  case paused(Pause)
+  /// The interval of the phase is `never`; another phase or interval, or a request, lifts it.
+  case never
+  /// The app's quiet hours, until this instant, boot clock.
+  case quiet(until: Instant)
+  /// A constraint of the app is not met; the condition lifts it, or its relaxation at this instant, boot clock.
+  case constraint(Constraint, relaxedAt: Instant?)
+  /// A power-saver profile is on, and the configuration stops background work meanwhile.
+  case powerSaver
+  /// The machine has just started or woken up, until this instant, boot clock.
+  case settling(until: Instant)
+  /// Nothing else holds a guard's unit; that must last until this instant, boot clock.
+  case unsteady(until: Instant)
+  /// Ended sessions of transfers have woken the app as often as they may, until this instant, boot clock.
+  case wakeLimit(until: Instant)
+  /// The machine is going to sleep; the resume lifts it.
+  case suspending
+  /// The app has neither a command nor an attached process, or its command waits until this instant, boot clock, for the
+  /// process that was attached before the daemon's start; a process that attaches lifts it.
+  case noPerformer(until: Instant?)
+  /// As many refreshes run as the limits allow.
+  case concurrency
+  /// The daemon is stopping; its next start lifts it.
+  case stopping
+
+  /// Its name, as it is stored and shown.
+  public var name: Name {
+    switch self {
+    case .notConfigured: .notConfigured
+    case .misconfigured: .misconfigured
+    case .loggedOut: .loggedOut
+    case .disabled: .disabled
+    case .paused: .paused
+    case .never: .never
+    case .quiet: .quiet
+    case .constraint(.network, _): .network
+    case .constraint(.power, _): .power
+    case .constraint(.idle, _): .idle
+    case .constraint(.calm, _): .calm
+    case .constraint(.mounted, _): .mounted
+    case .constraint(.present, _): .present
+    case .constraint(.reachable, _): .reachable
+    case .constraint(.when, _): .when
+    case .powerSaver: .powerSaver
+    case .settling: .settling
+    case .unsteady: .unsteady
+    case .wakeLimit: .wakeLimit
+    case .suspending: .suspending
+    case .noPerformer: .noPerformer
+    case .concurrency: .concurrency
+    case .stopping: .stopping
+    }
+  }
+
+  /// The names of holds.
+  public enum Name: String, Hashable, Sendable, CaseIterable {
+    case notConfigured = "not-configured"
+    case misconfigured
+    case loggedOut = "logged-out"
+    case disabled
+    case paused
+    case never
+    case quiet
+    case network
+    case power
+    case idle
+    case calm
+    case mounted
+    case present
+    case reachable
+    case when
+    case powerSaver = "power-saver"
+    case settling
+    case unsteady
+    case wakeLimit = "wake-limit"
+    case suspending
+    case noPerformer = "app"
+    case concurrency
+    case stopping
+  }
+}
+
 // The rules of holds: every reason that keeps an app from a refresh.
 
 extension Engine {
@@ -78,5 +171,109 @@ extension Hold {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
     case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .wakeLimit, .noPerformer, .concurrency: true
     }
+  }
+}
+
+// Checks constraints against conditions: which are met, which are relaxed, and which are lost during a refresh.
+
+extension Engine {
+  /// A battery is low below this, in percent.
+  static let lowBattery = 20
+
+  /// Applies a condition: judges held apps anew, and warns, stops or keeps the running refreshes that it concerns.
+  mutating func observe(_ observation: Observation, _ turn: inout Turn) {
+    let before = conditions
+    conditions.apply(observation)
+    guard conditions != before else { return }
+    if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
+    turn.touched.insert(held.all)
+    if conditions.network != before.network || conditions.facts != before.facts { transfers.isTouched = true }
+    if conditions.network != before.network { hastenQuestions(at: turn.now) }
+    if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
+      beginRound(.planning(everyApp: true), at: turn.now)
+    }
+    for id in running.values.sorted() {
+      guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
+      else { continue }
+      if apps[index].needsNothing(for: refreshing.started.trigger) { continue }
+      let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
+      // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
+      let lost = kept.filter {
+        !isUnanswered($0, of: policy.constraints, by: apps[index]) && !isMet($0, by: apps[index], at: turn.now)
+      }
+      var effect: Effect?
+      if lost.isEmpty {
+        refreshing.regain(at: turn.now)
+      } else {
+        effect = refreshing.lose(text(lacking: lost, by: apps[index]), app: id, at: turn.now)
+      }
+      keepOrEnd(index, refreshing, effect, &turn)
+    }
+  }
+
+  /// The constraints of an app that are neither met nor relaxed at an instant, as holds.
+  func unmet(_ app: App, at now: Instant) -> [Hold] {
+    var holds: [Hold] = []
+    for constraint in Constraint.allCases where !isMet(constraint, by: app, at: now) {
+      holds.append(.constraint(constraint, relaxedAt: app.relaxedAt(constraint).flatMap { $0 > now ? $0 : nil }))
+    }
+    return holds
+  }
+
+  /// Whether a constraint allows a refresh of an app: the app does not have it, it is met, or it is relaxed.
+  func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
+    guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
+    let isMetUnrelaxed = isMet(constraint, of: constraints, by: app, at: now)
+    // The relaxation comes last, because it reads each app's age of the data, and most constraints are met.
+    guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
+    return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
+  }
+
+  func isMet(_ constraint: PowerConstraint) -> Bool {
+    switch constraint {
+    case .any: true
+    case .ac: isMet(conditions.power) { !$0.onBattery }
+    case .notLow: isMet(conditions.power) { !$0.onBattery || $0.percent.map { $0 >= Self.lowBattery } ?? true }
+    }
+  }
+
+  /// Whether the network meets the constraints; relaxed, they allow a metered network, but keep the reach and the names.
+  func isNetworkMet(_ constraints: Constraints, isRelaxed: Bool = false) -> Bool {
+    isMet(conditions.network) { network in
+      if constraints.network != .none && network.reach != .full { return false }
+      if network.medium == .wifi, let ssid = network.ssid {
+        if constraints.deniedSSIDs.contains(ssid) { return false }
+        if !constraints.ssids.isEmpty && !constraints.ssids.contains(ssid) { return false }
+      }
+      return switch constraints.network {
+      case .none, .any: true
+      case .unmetered: isRelaxed || !network.metered.isMetered
+      case .wifi: isRelaxed || network.medium == .wifi
+      }
+    }
+  }
+
+  /// Whether a condition passes a test: never before the first answer; `unknown_is_met` decides for an unknown condition.
+  func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
+    guard !reading.isUnanswered else { return false }
+    return reading.value.map(test) ?? limits.unknownIsMet
+  }
+}
+
+// The staleness ladder: ageing data relaxes constraints one after the other.
+
+extension App {
+  /// When a constraint is relaxed, boot clock; nil if it never is.
+  ///
+  /// The rungs lie a third of `max_stale` apart: idleness, calm, power and, if the app's file allows it, a metered network.
+  /// Never relaxed are the need for a network, conditions of the app's own, and the constraints of guards and of long work,
+  /// which would disturb the user.
+  func relaxedAt(_ constraint: Constraint) -> Instant? {
+    guard let rung = constraint.rung, let ageBegan, let policy, !policy.isProcessing, policy.guarded == nil else {
+      return nil
+    }
+    if constraint == .network, !policy.meteredWhenStale { return nil }
+    let maxStale = maxStale
+    return ageBegan + maxStale + maxStale.times(rung).part(of: 3)
   }
 }

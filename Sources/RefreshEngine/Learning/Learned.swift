@@ -131,3 +131,47 @@ public struct Learned: Hashable, Sendable {
     return Horizon(days: days, knowsMet: knowsMet, blocks: blocks, rate: rate, future: future)
   }
 }
+
+/// The time of an app's next refresh, and every number that led to it.
+public struct Plan: Hashable, Sendable {
+  /// Minutes from the moment of planning to the refresh.
+  public var wait: Double
+  /// Minutes of age that a refresh at the moment of planning would spare.
+  public var worth: Double
+  /// The price, in minutes of age that a refresh must spare: the profile's price × the app's relative cost, and more while
+  /// the app takes more than it may.
+  public var price: Double
+  /// The openings to expect before the refresh.
+  public var openingsExpected: Double
+  /// The age in minutes that an opening at the planned moment would meet on average, without the refresh.
+  public var ageSpared: Double
+  /// The minute of the day around which the next opening after the refresh is likely; nil if no time stands out.
+  public var likelyOpening: Int?
+  /// Whether no moment within the horizon is worth a refresh: then the wait is the ceiling, or the whole horizon.
+  public var isDormant: Bool
+  /// Whether the ceiling, and not the price, chose the moment.
+  public var isForced: Bool
+}
+
+/// The habits of an app, as learnt or pinned in its file.
+public struct Habits: Hashable, Sendable {
+  /// When the app is expected to be opened.
+  public var usage: Usage
+  /// How often a day the source has new data.
+  public var newDataPerDay: Double
+  /// The cost of a refresh, relative to the machine's typical refresh.
+  public var cost: Double
+}
+
+/// Numbers of an app's file in place of learnt numbers.
+public struct Pins: Hashable, Sendable {
+  /// How often a day the source has new data; greater than 0.
+  public var newDataPerDay: Double?
+  /// When the app is opened, minutes of the local day, once each day; empty for "as learnt".
+  public var openings: [Int] = []
+  /// The cost of a refresh, relative to the machine's typical refresh; greater than 0.
+  public var cost: Double?
+
+  /// Pins nothing.
+  public init() {}
+}

@@ -1,3 +1,65 @@
+/// The start of a refresh, saved before its first process, so that a crash cannot lose it.
+public struct Started: Hashable, Sendable {
+  /// The refresh.
+  public var id: RefreshID
+  /// Why it started.
+  public var trigger: Trigger
+  /// When it started, boot clock.
+  public var at: Instant
+  /// The session of transfers whose end it reports; nil unless the trigger is `transfer`.
+  public var session: String?
+  /// The push that it delivers; nil if it delivers none.
+  public var push: PushID?
+  /// Whether a person asked for it against the app's constraints.
+  public var isForced = false
+
+  /// Makes a start.
+  public init(id: RefreshID, trigger: Trigger, at: Instant, session: String? = nil, push: PushID? = nil) {
+    self.id = id
+    self.trigger = trigger
+    self.at = at
+    self.session = session
+    self.push = push
+  }
+}
+
+extension Engine {
+  /// Starts a refresh: takes a slot and the request, and adds the effect `start` or `perform`.
+  mutating func decideStart(_ index: AppIndex, _ trigger: Trigger, _ turn: inout Turn) {
+    guard let policy = apps[index].policy else { return }
+    let id = apps.id(at: index)
+    let drained = trigger == .transfer ? apps[index].nextDrained : nil
+    let next = trigger == .push ? nextPush(of: apps[index], at: turn.now) : nil
+    let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
+    var started = Started(id: makeRefreshID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
+    started.isForced = trigger == .manual && apps[index].state.isForced
+    if let drained {
+      apps[index].drained.removeAll { $0 == drained }
+      countWake(started, of: index, &turn)
+    }
+    if let push { countAttempt(push, of: index, &turn) }
+    let isAttached = apps[index].isAttached
+    if !isAttached { apps[index].state.wasAttached = false }
+    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
+    occupySlot(refreshing, of: id)
+    apps[index].state.lastStart = turn.now
+    // A refresh that only reports a session or delivers a push does not serve a caller that waits for a refresh.
+    let asked = apps[index].state.request?.trigger
+    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[index].state.request = nil }
+    if apps[index].state.request == nil { apps[index].state.isForced = false }
+    if drained == nil && push == nil { apps[index].change = nil }
+    apps[index].endPassedSkip(at: turn.now)
+    apps[index].isRetryForUser = false
+    if let oneShot = apps[index].state.oneShot, oneShot.earliest <= turn.now { apps[index].state.oneShot = nil }
+    apps[index].refreshing = refreshing
+    turn.decision.changes.apps.insert(id)
+    turn.decision.effects.append(
+      isAttached
+        ? .perform(started.id, id, trigger, deadline: refreshing.deadline.at)
+        : .start(started.id, id, trigger, deadline: refreshing.deadline.at))
+  }
+}
+
 // Running refreshes, from the start to the end.
 
 extension Engine {
@@ -155,5 +217,176 @@ extension Engine {
     noteEnd(record, &turn)
     turn.decision.changes.apps.insert(id)
     turn.decision.changes.history.refreshes.append(record)
+  }
+}
+
+// A sync that an app made by itself, outside of any refresh.
+
+extension Engine {
+  /// Counts a sync by the app itself as a refresh: for the age of the data, the interval, the history and the learners.
+  ///
+  /// It is no opening and costs nothing. The sync also satisfies due interval, retry, opening and change refreshes. Manual,
+  /// push and transfer requests remain, and so does a skip. A running refresh goes on; it does not make the data older
+  /// again, and its outcome teaches nothing.
+  mutating func noteOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
+    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
+    let record = RefreshRecord(
+      id: makeRefreshID(), app: id, trigger: .reported, startedAt: turn.now, endedAt: turn.now,
+      outcome: foundNew ? .newData : .noData)
+    let freshBefore = apps[index].state.freshAt
+    apps[index].state.lastStart = turn.now
+    apps[index].state.freshAt = turn.now
+    apps[index].state.failures = 0
+    apps[index].state.freshUntil = nil
+    if let asked = apps[index].state.request, !asked.trigger.isAskedFor {
+      apps[index].dropRequest(at: turn.now)
+      apps[index].isRetryForUser = false
+    }
+    apps[index].change = nil
+    noteOwnWrites(of: index, at: turn.now)
+    turn.touch(index)
+    learn(from: record, after: freshBefore, &turn)
+    noteEnd(record, &turn)
+    turn.decision.changes.apps.insert(id)
+    turn.decision.changes.history.refreshes.append(record)
+  }
+}
+
+// Refreshes of the previous daemon: adopts survivors, and gives lost refreshes their outcome.
+
+extension Engine {
+  /// Adopts a refresh of the previous daemon if any of its tasks has survived.
+  mutating func adopt(_ index: AppIndex, _ started: Started, by policy: Policy?, _ turn: inout Turn) {
+    let survivors = (survivors[started.id] ?? []).filter { policy?.tasks.indices.contains($0) == true }
+    guard let policy, !survivors.isEmpty else { return resolveLost(index, started, &turn) }
+    var refreshing = Refreshing(started, policy: policy, survivors: survivors, at: turn.now)
+    let next = refreshing.startNext(at: turn.now)
+    let id = apps.id(at: index)
+    occupySlot(refreshing, of: id)
+    ageSlot(&refreshing, at: turn.now)
+    apps[index].refreshing = refreshing
+    turn.decision.effects += next.map { .startTask(started.id, id, task: $0) }
+  }
+
+  /// Gives a lost refresh of the previous daemon its one outcome, and runs the app again.
+  ///
+  /// A lost retry is not repeated at once: it may have caused the crash.
+  private mutating func resolveLost(_ index: AppIndex, _ started: Started, _ turn: inout Turn) {
+    let id = apps.id(at: index)
+    apps[index].refreshing = nil
+    let push = resolvePush(index, started, retryAt: retryOfLostPush(index, started, at: turn.now), &turn)
+    if started.session == nil, push == nil, started.trigger != .retry { apps[index].ask(.retry, at: turn.now) }
+    turn.decision.changes.apps.insert(id)
+    var record = RefreshRecord(
+      id: started.id, app: id, trigger: started.trigger, startedAt: started.at, endedAt: turn.now,
+      outcome: .failed(.daemonCrashed))
+    record.push = push
+    turn.decision.changes.history.refreshes.append(record)
+  }
+}
+
+// Retries: runs a refresh again that failed and is worth a retry, or was cut short.
+
+extension Engine {
+  /// The wait for a retry: the back-off, and up to a fifth more.
+  ///
+  /// The fifth differs from try to try, so that the clients of a server that was down do not all return at once.
+  static func retryWait(after failures: Int32, of id: AppID, _ spread: Spread) -> Duration {
+    BackOff.refreshes.wait(after: failures) { spread.offset(of: id, within: $0 / 5, turn: UInt64(failures)) }
+  }
+
+  /// When an ended refresh runs again; nil if it does not.
+  ///
+  /// A refresh that was cut short runs again at once, and counts as neither failure nor success. A failure that is worth a
+  /// retry waits for the back-off. A failure with a wait that the app named is always worth a retry.
+  mutating func countFailure(
+    _ index: AppIndex, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
+  ) -> Instant? {
+    guard !isCutShort else { return now }
+    guard record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
+      apps[index].state.failures = 0
+      return nil
+    }
+    let failures = BackOff.refreshes.counting(apps[index].state.failures)
+    apps[index].state.failures = failures
+    return now + max(hint ?? .zero, Self.retryWait(after: failures, of: apps.id(at: index), spread))
+  }
+
+  /// When to start a refresh again that the machine had no means to start; nil if it had, or after 20 times in a row.
+  ///
+  /// This counts as no failure for the back-off: the app has done nothing wrong.
+  mutating func startsAgainAt(
+    _ index: AppIndex, _ refreshing: Refreshing, _ record: RefreshRecord, at now: Instant
+  ) -> Instant? {
+    guard refreshing.tasks.lackedMeans, record.hasStartedNothing, apps[index].failedStarts < 20 else {
+      apps[index].failedStarts = 0
+      return nil
+    }
+    apps[index].failedStarts += 1
+    return now + BackOff.starts.wait(after: apps[index].failedStarts) { spread.offset(of: record.app, within: $0 / 5) }
+  }
+}
+
+extension App {
+  /// Postpones a pending retry to the instant of the newest failure's retry.
+  mutating func delayRetry(until instant: Instant) {
+    guard let asked = state.request, asked.trigger == .retry else { return }
+    state.request?.earliest = max(asked.earliest, instant)
+  }
+}
+
+extension Outcome {
+  /// Whether the cause of the failure may be gone at the next try.
+  fileprivate var isWorthRetry: Bool {
+    switch self {
+    case .failed(.temporary), .failed(.lostClient): true
+    default: false
+    }
+  }
+}
+
+extension TaskRecord {
+  /// Whether the daemon, a lost constraint or sleep stopped the task, and not the task itself or the user.
+  var isCutShort: Bool {
+    if outcome == .failed(.daemonCrashed) { return true }
+    guard case .failed(.stopped(let reason)) = outcome else { return false }
+    return reason == .shutdown || reason == .constraintLost || reason == .sleep
+      || reason == .notTaken
+  }
+}
+
+// Sleep: refreshes end before the machine sleeps; after the resume nothing deferrable starts until it has settled.
+
+extension Engine {
+  /// Until when the machine settles after boot or resume, boot clock; nil without either since the daemon began.
+  var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
+
+  /// Warns and stops running refreshes before the machine sleeps; nothing starts until the resume.
+  mutating func suspend(until end: Instant, _ turn: inout Turn) {
+    isSuspending = true
+    transfers.isTouched = true
+    turn.touched.insert(apps.indexes)
+    for id in running.values.sorted() {
+      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
+      let effect = refreshing.sleep(at: end, app: id, from: turn.now)
+      keepOrEnd(index, refreshing, effect, &turn)
+    }
+  }
+
+  /// Lets the machine settle, then spreads the backlog, the stalest app first.
+  mutating func resume(_ turn: inout Turn) {
+    resumedAt = turn.now
+    isSuspending = false
+    transfers.isTouched = true
+    for id in running.values.sorted() {
+      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
+      refreshing.stayAwake()
+      apps[index].refreshing = refreshing
+      turn.touch(index)
+    }
+    turn.touched.insert(held.all)
+    hastenQuestions(at: turn.now)
+    catchUp(&turn, byStaleness: true)
+    turn.touched.insert(apps.indexes.filter { reportsStale(apps[$0]) != nil })
   }
 }

@@ -262,3 +262,113 @@ struct LossStop: Hashable, Sendable {
   /// The needed and the present condition.
   let detail: String
 }
+
+/// The instant at which a refresh is asked to end, and the warning before it.
+struct Deadline: Hashable, Sendable {
+  /// How long before the deadline the app is warned.
+  static let warningLead = Duration.seconds(5)
+
+  /// When the refresh is asked to end, boot clock.
+  private(set) var at: Instant
+  /// How long the refresh may take.
+  private let span: Duration
+
+  /// Makes the deadline of a refresh that starts at an instant.
+  init(from start: Instant, policy: Policy) { (at, span) = (start + policy.deadline, policy.deadline) }
+
+  /// Whether the refresh is long enough for a warning.
+  var isWarned: Bool { span > Self.warningLead }
+
+  /// Restarts the whole deadline at an instant, when the processes start.
+  mutating func restart(at now: Instant) { at = now + span }
+
+  /// Brings the deadline forward to the lead of a warning from now.
+  mutating func bringForward(at now: Instant) { at = min(at, now + Self.warningLead) }
+
+  /// When the app is warned, boot clock.
+  var warnsAt: Instant { at - Self.warningLead }
+
+  /// Postpones a deadline that is near or past, for a refresh that survived its daemon.
+  ///
+  /// The launcher reports a task that ended without a daemon a moment later; the deadline must not pass before that.
+  mutating func postpone(for now: Instant) { at = max(at, now + Self.warningLead) }
+}
+
+/// The attached processes of one app, which perform its refreshes in turn.
+public struct Performers: Hashable, Sendable {
+  /// The leases of the attached processes, in order of attaching.
+  public private(set) var leases: [LeaseID] = []
+  /// The late processes: they neither completed a refresh nor left it in time.
+  private var late: Set<LeaseID> = []
+  /// The processes that are about to quit.
+  private var leaving: Set<LeaseID> = []
+
+  /// Makes an app without attached processes.
+  public init() {}
+
+  /// Adds a process that has attached.
+  public mutating func add(_ lease: LeaseID) { leases.append(lease) }
+
+  /// Removes a process whose connection is gone.
+  public mutating func remove(_ lease: LeaseID) {
+    leases.removeAll { $0 == lease }
+    late.remove(lease)
+    leaving.remove(lease)
+  }
+
+  /// The process for the next refresh: the first to attach that is allowed, not late and not leaving.
+  public func next(where isAllowed: (LeaseID) -> Bool = { _ in true }) -> LeaseID? {
+    leases.first { !late.contains($0) && !leaving.contains($0) && isAllowed($0) }
+  }
+
+  /// Notes that a process did not end a refresh in time: it gets no other refresh until it answers.
+  public mutating func setLate(_ lease: LeaseID) { late.insert(lease) }
+
+  /// Notes that a late process has answered.
+  public mutating func setAnswered(_ lease: LeaseID) { late.remove(lease) }
+
+  /// Notes that a process is about to quit: it gets no other refresh, even if it answers late.
+  public mutating func setLeaving(_ lease: LeaseID) { leaving.insert(lease) }
+}
+
+/// Hints of a refresh about the next one, merged over its tasks: `Retry-After` and `max-age` of the servers.
+public struct ServerHints: Hashable, Sendable {
+  /// The longest wait that a task may ask for.
+  static let longestRetryAfter = Duration.hours(24)
+  /// The longest time for which a task may promise that there is nothing newer.
+  ///
+  /// The app's ceiling may start a refresh earlier all the same.
+  static let longestFreshFor = Duration.hours(24)
+
+  /// The shortest wait after a failed refresh before its retry; nil if no task named a wait.
+  public private(set) var retryAfter: Duration?
+  /// How long after a successful refresh there is nothing newer; nil if no task promised it.
+  public private(set) var freshFor: Duration?
+
+  /// Makes empty hints.
+  public init() {}
+
+  /// Merges a wait that one task asks for: the longest wait counts.
+  public mutating func merge(retryAfter wait: Duration) {
+    retryAfter = max(retryAfter ?? .zero, min(wait, Self.longestRetryAfter))
+  }
+
+  /// Merges a time of freshness that one task promises: the shortest counts.
+  public mutating func merge(freshFor span: Duration) {
+    freshFor = min(freshFor ?? span, span, Self.longestFreshFor)
+  }
+
+  /// Decides which freshness a task merges into its refresh.
+  ///
+  /// The only task of a refresh speaks for the refresh. With several tasks, `fresh_for` counts only if every task
+  /// fetches. A missing value then means zero: that task may have new data at once.
+  ///
+  /// - Parameters:
+  ///   - promised: the promise of the task, if any.
+  ///   - tasks: for each task of the refresh whether it fetches; empty for an attached process.
+  /// - Returns: the freshness to merge; nil to merge nothing.
+  public static func freshFor(_ promised: Duration?, tasks: [Bool]) -> Duration? {
+    guard tasks.count > 1 else { return promised }
+    return tasks.allSatisfy(\.self) ? promised ?? .zero : nil
+  }
+}

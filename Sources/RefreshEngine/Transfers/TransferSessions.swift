@@ -91,3 +91,145 @@ extension Engine {
     set(state, of: id, &turn)
   }
 }
+
+// When an app is woken because a session of transfers has ended, and when it counts as informed.
+
+/// A session whose transfers have all ended, and whose end is not delivered to the app yet.
+public struct DrainedSession: Hashable, Sendable {
+  /// The session's name.
+  public var name: String
+  /// The earliest wake of the app, boot clock.
+  public var earliest: Instant
+}
+
+/// How often ended sessions may wake an app: 20 times at once, and 30 times an hour in the long run.
+///
+/// An app that queues a transfer in each of its wakes would otherwise run without a pause.
+struct WakeLimit: Hashable, Sendable {
+  /// The wakes at once.
+  static let burst = 20
+  /// The time after which one more wake is free.
+  static let spacing = Duration.minutes(2)
+
+  /// When all wakes are free again, boot clock; nil if they are.
+  private var emptyAt: Instant?
+
+  /// When one more wake is free, boot clock; nil if it is now.
+  var freeAt: Instant? { emptyAt.map { $0 - Self.spacing * (Self.burst - 1) } }
+
+  /// Counts a wake.
+  mutating func count(at now: Instant) { emptyAt = max(emptyAt ?? now, now) + Self.spacing }
+}
+
+extension App {
+  /// The next ended session to report to the app; nil without one.
+  var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
+
+  /// When an ended session wakes the app, boot clock; nil without one.
+  var wakesForSessionAt: Instant? { nextDrained.map { max($0.earliest, wakeLimit.freeAt ?? $0.earliest) } }
+
+  /// The verdict while its next refresh is not due: the wake limit holds an ended session that would wake it now.
+  func verdict(waitingFor due: Due, at now: Instant) -> Verdict {
+    guard due.trigger == .transfer, let drained = nextDrained, drained.earliest <= now else {
+      return .notDue(due)
+    }
+    return .held([.wakeLimit(until: due.window.earliest)], due: due)
+  }
+}
+
+extension Engine {
+  /// Counts a wake for a drained session, which is saved before its first process.
+  mutating func countWake(_ started: Started, of index: AppIndex, _ turn: inout Turn) {
+    apps[index].wakeLimit.count(at: turn.now)
+    addTries(1, to: started, of: apps.id(at: index), &turn)
+  }
+
+  private mutating func addTries(_ tries: Int32, to started: Started, of app: AppID, _ turn: inout Turn) {
+    for id in transfers(deliveredBy: started, to: app) {
+      guard var state = transfers[id] else { continue }
+      state.failures = min(max(state.failures + tries, 0), Int32.max - 1)
+      set(state, of: id, &turn)
+    }
+  }
+
+  /// Requests a wake of the app if the session has just drained.
+  mutating func noteDrained(_ session: TransferSession, _ turn: inout Turn) {
+    requestWake(for: session, at: turn.now)
+    if let index = apps.index(of: session.app) { turn.touch(index) }
+  }
+
+  /// Notes that a session has a new transfer: its end is delivered after that.
+  mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
+    guard let index = apps.index(of: session.app), apps[index].drained.contains(where: { $0.name == session.name })
+    else { return }
+    apps[index].drained.removeAll { $0.name == session.name }
+    turn.touch(index)
+  }
+
+  /// Whether a session is drained and its end is not delivered.
+  func needsWake(_ session: TransferSession) -> Bool {
+    guard let count = transfers.sessions[session] else { return false }
+    return count.open == 0 && !count.undelivered.isEmpty
+  }
+
+  mutating func requestWake(for session: TransferSession, at earliest: Instant) {
+    guard needsWake(session), let index = apps.index(of: session.app),
+      apps[index].refreshing?.started.session != session.name,
+      !apps[index].drained.contains(where: { $0.name == session.name })
+    else { return }
+    apps[index].drained.append(DrainedSession(name: session.name, earliest: earliest))
+  }
+
+  /// Resolves the wake for a session: the end is delivered, or the wake is requested again.
+  ///
+  /// A refresh that was cut short, that a person stopped, or that failed and is worth a retry has not delivered it.
+  /// Neither has a refresh of which nothing could be started; that counts as no try, and is given up after a week.
+  mutating func resolveWake(_ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
+    guard let name = started.session else { return }
+    let session = TransferSession(app: record.app, name: name)
+    var retryAt = retryAt
+    if record.hasStartedNothing {
+      addTries(-1, to: started, of: record.app, &turn)
+      retryAt = againAfterNoStart(of: started, record.app, at: turn.now)
+      if retryAt == nil { turn.decision.wakesDropped.append(session) }
+    } else if record.isStoppedByPerson {
+      retryAt = turn.now
+    }
+    if retryAt == nil {
+      for transfer in transfers(deliveredBy: started, to: record.app) {
+        guard var state = transfers[transfer] else { continue }
+        state.isDelivered = true
+        set(state, of: transfer, &turn)
+      }
+    }
+    requestWake(for: session, at: retryAt ?? turn.now)
+  }
+
+  /// How long a wake is tried of which nothing can be started.
+  private static let longestUnstarted = Duration.hours(7 * 24)
+
+  /// When to wake an app again for which nothing could be started, boot clock; nil to give up.
+  ///
+  /// The wait is as long as the session has waited already, so it doubles: from 30 s to 5 h.
+  private func againAfterNoStart(of started: Started, _ app: AppID, at now: Instant) -> Instant? {
+    let ended = transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.endedAt }.max() ?? now
+    let waited = ended.duration(to: now)
+    return waited < Self.longestUnstarted ? now + min(max(waited, .seconds(30)), .hours(5)) : nil
+  }
+}
+
+extension RefreshRecord {
+  /// Whether nothing of its tasks ran.
+  var hasStartedNothing: Bool {
+    !tasks.isEmpty
+      && tasks.allSatisfy { task in
+        switch task.outcome {
+        case .failed(.spawn), .failed(.notRun): true
+        default: false
+        }
+      }
+  }
+
+  /// Whether a person stopped it, directly or by the app's file.
+  var isStoppedByPerson: Bool { [.user, .unconfigured, .logout].contains(stopReason) }
+}

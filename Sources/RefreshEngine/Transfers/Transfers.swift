@@ -1,3 +1,195 @@
+/// The transfers, with counts and lists, so that no event need look at all of them.
+struct TransferQueue: Sendable {
+  /// The counts of a session.
+  struct Count: Hashable, Sendable {
+    /// The transfers that have not ended.
+    var open = 0
+    /// The ended transfers that the app has not been woken for.
+    var undelivered: Set<TransferID> = []
+  }
+
+  /// The holds that transfers share: the transfers of a lane are judged once, however many servers they have.
+  struct LaneKey: Hashable, Sendable {
+    let app: AppID
+    let network: NetworkConstraint
+
+    init(_ policy: TransferPolicy) { (app, network) = (policy.app, policy.network) }
+  }
+
+  /// A transfer that may start, in the order of slots.
+  struct Entry: Hashable, Comparable {
+    let priority: Int32
+    let id: TransferID
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      left.priority != right.priority ? left.priority > right.priority : left.id < right.id
+    }
+  }
+
+  /// A moment of a transfer, boot clock.
+  private struct Milestone: Hashable, Comparable {
+    let at: Instant
+    let id: TransferID
+
+    static func < (left: Milestone, right: Milestone) -> Bool { (left.at, left.id) < (right.at, right.id) }
+  }
+
+  private(set) var states: [TransferID: TransferState] = [:]
+  private(set) var sessions: [TransferSession: Count] = [:]
+  /// The transfers that a worker has, in order of id.
+  private(set) var given: [TransferID] = []
+  private(set) var givenOfHost: [String: Int] = [:]
+  private(set) var givenOfApp: [AppID: Int] = [:]
+  /// The transfers among them whose bytes have all arrived, so that only the rename is left.
+  private(set) var fetched: Set<TransferID> = []
+  /// The progress of each transfer that a worker has.
+  private(set) var paces: [TransferID: TransferPace] = [:]
+  /// The transfers that are stopped so that others get their slots.
+  private(set) var yielding: Set<TransferID> = []
+  /// How many of them are on the way to or from their servers.
+  private(set) var movingCount = 0
+  /// How many transfers have not ended.
+  private(set) var openCount = 0
+  /// The transfers whose time has come, by holds and server, in the order of slots.
+  private(set) var lanes: [LaneKey: [String: [Entry]]] = [:]
+  /// The instant up to which transfers are in ``lanes``; nil before the first look.
+  private var ripeUntil: Instant?
+  /// The transfers whose time has not come.
+  private var later: [Milestone] = []
+  /// The ended transfers, by their ends.
+  private var ended: [Milestone] = []
+  /// The first instant to give up a transfer; too early if that transfer has ended since.
+  var giveUpAt: Instant?
+  /// When a running transfer may have to give way, boot clock.
+  var yieldAt: Instant?
+  /// When time requires the next look at the transfers, boot clock.
+  var wakeAt: Instant?
+  /// Whether the transfers must be looked at before the event is done.
+  var isTouched = false
+
+  /// Whether the time of any waiting transfer has come.
+  var hasRipe: Bool { !lanes.isEmpty }
+
+  /// Whether any transfer waits.
+  var hasWaiting: Bool { !lanes.isEmpty || !later.isEmpty }
+
+  /// All transfers, in order of id.
+  var ids: [TransferID] { states.keys.sorted() }
+
+  /// Whether an app has a transfer that has not ended.
+  func hasOpen(of app: AppID) -> Bool { states.values.contains { $0.policy.app == app && $0.endedAt == nil } }
+
+  /// When the next waiting transfer may start, boot clock; nil if none waits for a time.
+  var nextTry: Instant? { later.first?.at }
+
+  subscript(id: TransferID) -> TransferState? {
+    get { states[id] }
+    set {
+      count(states[id], of: id, by: -1)
+      fetched.remove(id)
+      if newValue?.isGiven != true { (paces[id], _) = (nil, yielding.remove(id)) }
+      states[id] = newValue
+      count(newValue, of: id, by: 1)
+      isTouched = true
+    }
+  }
+
+  /// Notes when a transfer will be given up, boot clock.
+  mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
+
+  /// The most transfers that may wait for their rename without a slot.
+  private static let mostFetched = 64
+
+  /// Notes that all bytes of a transfer have arrived: its slot is free.
+  mutating func noteFetched(_ id: TransferID) {
+    guard let state = states[id], state.stage == .transferring, fetched.count < Self.mostFetched,
+      fetched.insert(id).inserted
+    else { return }
+    countMoving(state.policy, by: -1)
+    isTouched = true
+  }
+
+  /// Notes that a transfer was given to a worker.
+  mutating func notePace(of id: TransferID, at now: Instant) { paces[id] = TransferPace(at: now) }
+
+  /// Notes how many bytes of a transfer are moved.
+  mutating func note(_ bytes: Int64, movedOf id: TransferID, at now: Instant) { paces[id]?.note(bytes, at: now) }
+
+  /// Notes that a transfer is stopped so that another gets its slot.
+  mutating func noteYielding(_ id: TransferID) { yielding.insert(id) }
+
+  /// Moves the transfers whose time has come into the lanes.
+  mutating func ripen(at now: Instant) {
+    let ripe = later.prefix { $0.at <= now }.map(\.id)
+    later.removeFirst(ripe.count)
+    ripeUntil = now
+    for id in ripe { if let policy = states[id]?.policy { move(policy, id, inLaneBy: 1) } }
+  }
+
+  /// The transfers that ended before an instant, boot clock, the oldest first.
+  func ended(before instant: Instant) -> [TransferID] { ended.prefix { $0.at < instant }.map(\.id) }
+
+  /// The first end at or after an instant, boot clock; nil without one.
+  func firstEnd(from instant: Instant) -> Instant? {
+    let index = ended.partitioningIndex { $0 >= Milestone(at: instant, id: TransferID(0)) }
+    return index < ended.count ? ended[index].at : nil
+  }
+
+  private mutating func count(_ state: TransferState?, of id: TransferID, by one: Int) {
+    guard let state else { return }
+    countSession(state, of: id, by: one)
+    if state.isGiven {
+      if !fetched.contains(id) { countMoving(state.policy, by: one) }
+      Self.move(id, in: &given, by: one)
+    }
+    switch state.stage {
+    case .waiting(let from) where ripeUntil.map { from <= $0 } ?? false: move(state.policy, id, inLaneBy: one)
+    case .waiting(let from): Self.move(Milestone(at: from, id: id), in: &later, by: one)
+    case .ended(_, let at): Self.move(Milestone(at: at, id: id), in: &ended, by: one)
+    case .transferring, .stopping, .paused, .noSpace: break
+    }
+  }
+
+  private mutating func countMoving(_ policy: TransferPolicy, by one: Int) {
+    givenOfHost.add(one, to: policy.server)
+    givenOfApp.add(one, to: policy.app)
+    movingCount += one
+  }
+
+  private mutating func countSession(_ state: TransferState, of id: TransferID, by one: Int) {
+    var count = sessions.removeValue(forKey: state.policy.session) ?? Count()
+    if state.endedAt == nil {
+      count.open += one
+      openCount += one
+    } else if one > 0, !state.isDelivered {
+      count.undelivered.insert(id)
+    } else {
+      count.undelivered.remove(id)
+    }
+    if count != Count() { sessions[state.policy.session] = count }
+  }
+
+  private mutating func move(_ policy: TransferPolicy, _ id: TransferID, inLaneBy one: Int) {
+    let (key, server) = (LaneKey(policy), policy.server)
+    // Changed in place, because a lane may be long.
+    Self.move(Entry(priority: policy.priority, id: id), in: &lanes[key, default: [:]][server, default: []], by: one)
+    if lanes[key]?[server]?.isEmpty == true { lanes[key]?[server] = nil }
+    if lanes[key]?.isEmpty == true { lanes[key] = nil }
+  }
+
+  private static func move<Element: Comparable>(_ element: Element, in list: inout [Element], by one: Int) {
+    let index = list.partitioningIndex { $0 >= element }
+    if one > 0 { list.insert(element, at: index) } else { list.remove(at: index) }
+  }
+}
+
+extension Dictionary where Value == Int {
+  fileprivate mutating func add(_ one: Int, to key: Key) {
+    let sum = self[key, default: 0] + one
+    self[key] = sum == 0 ? nil : sum
+  }
+}
+
 // Transfers: their changes, and the choice of running transfers.
 
 extension Engine {
@@ -191,6 +383,79 @@ extension Engine {
       set(state, of: id, &turn)
       transfers.notePace(of: id, at: turn.now)
       turn.decision.effects.append(.transfer(id, state.policy.app))
+    }
+  }
+}
+
+// The holds of transfers.
+
+extension Engine {
+  /// The judgement about a transfer at an instant, boot clock; nil for an unknown transfer.
+  public func transferVerdict(on id: TransferID, at now: Instant) -> TransferVerdict? {
+    guard let state = transfers[id] else { return nil }
+    switch state.stage {
+    case .transferring: return .transferring
+    case .stopping(let reason): return .stopping(reason)
+    case .paused: return .paused
+    case .noSpace(let needed): return .noSpace(needed: needed)
+    case .ended(let result, _): return .ended(result)
+    case .waiting(let from):
+      let holds = lastingHolds(on: state.policy.app, network: state.policy.network, at: now)
+      if !holds.isEmpty { return .held(holds) }
+      if from > now { return .notDue(until: from) }
+      let (slots, user) = (TransferSlots(given: transfers, limits: limits.transfers), owner(of: state.policy.app))
+      let isFirst = !transfers.givenOfApp.keys.contains { owner(of: $0) == user }
+      return slots.has(state.policy.server, isFirst: isFirst) ? .ready : .held([.concurrency])
+    }
+  }
+
+  /// The holds on an app's transfers with this network constraint, due or not, apart from slots.
+  func lastingHolds(on id: AppID, network: NetworkConstraint, at now: Instant) -> [Hold] {
+    guard let index = apps.index(of: id) else { return [.notConfigured] }
+    var holds = lastingHolds(on: apps[index])
+    if let pause = device.pause { holds.append(.paused(pause)) }
+    if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
+    if !isMet(network) { holds.append(.constraint(.network, relaxedAt: nil)) }
+    for fact in Constraint.facts where !isMet(fact, by: apps[index], at: now) {
+      holds.append(.constraint(fact, relaxedAt: nil))
+    }
+    return holds
+  }
+
+  /// Why a running transfer must stop; nil if it may go on.
+  ///
+  /// An unknown condition does not stop it.
+  func reasonToStop(_ state: TransferState) -> TransferStop? {
+    if isStopping { return .shutdown }
+    if isSuspending { return .sleep }
+    guard let index = apps.index(of: state.policy.app), let policy = apps[index].policy,
+      !apps[index].state.isDisabled, device.pause == nil
+    else { return .user }
+    if apps[index].state.isLoggedOut { return .loggedOut }
+    let constraints = policy.constraints
+    let isLost = Constraint.facts.contains { conditions.fact($0, of: constraints).value?.isMet == false }
+    if isLost { return .network }
+    return conditions.network.isUnanswered || isMet(state.policy.network) ? nil : .network
+  }
+
+  private func isMet(_ network: NetworkConstraint) -> Bool {
+    guard network != .none else { return true }
+    var constraints = Constraints()
+    constraints.network = network
+    return isNetworkMet(constraints)
+  }
+}
+
+extension Hold {
+  /// When time alone lifts the hold, boot clock; nil if it never does.
+  var liftedAt: Instant? {
+    switch self {
+    case .quiet(let until), .settling(let until), .unsteady(let until), .wakeLimit(let until),
+      .paused(.until(let until)):
+      until
+    case .constraint(_, let relaxedAt): relaxedAt
+    case .noPerformer(let until): until
+    default: nil
     }
   }
 }

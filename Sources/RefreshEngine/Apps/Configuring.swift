@@ -1,0 +1,187 @@
+// A configuration in force: the apps that exist, their policies, and the work that a start of the daemon leaves.
+
+extension Engine {
+  /// Whether a configuration is in force.
+  var isConfigured: Bool { configuredAt != nil }
+
+  /// Puts a configuration in force: all apps at once.
+  mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
+    let limitsBefore = self.limits
+    let isFirst = !isConfigured
+    let overdue = isFirst ? [] : overdueApps(at: turn.now)
+    self.limits = limits
+    for index in apps.indexes {
+      let policy = policies[apps.id(at: index)]
+      if let started = apps[index].lost { adopt(index, started, by: policy, &turn) }
+      if policy == nil { retire(index, &turn) }
+    }
+    survivors = [:]
+    configuredAt = configuredAt ?? turn.now
+    if apps.add(policies.keys) { forgetIndexes() }
+    var shared: Set<Boxed<Policy>> = []
+    for (id, policy) in policies {
+      guard let index = apps.index(of: id) else { continue }
+      let before = apps[index].policy
+      let spacing = apps[index].spacing(in: apps[index].phase, limits: limitsBefore)
+      apps[index].sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
+      apps[index].forgetAnswers(unlike: before)
+      if let change = apps[index].change, !policy.watch.contains(change.folder) { apps[index].change = nil }
+      let isNew = apps[index].state.seenAt == nil || before?.unusable != nil
+      if isNew, apps[index].state.isOwnerPresent == nil, limits.followsSessions(policy) {
+        // Until the sessions say that its owner is there.
+        apps[index].state.isLoggedOut = true
+        turn.decision.changes.apps.insert(id)
+      }
+      if let before, before.isPlannedUnlike(policy) { apps[index].needsPlan = true }
+      if apps[index].state.seenAt == nil {
+        apps[index].state.seenAt = turn.now
+        turn.decision.changes.apps.insert(id)
+      }
+      apps.share(id)
+      dropOutdated(index, wasConfigured: before != nil, spacingBefore: spacing, &turn)
+    }
+    eraseOutdated(&turn)
+    inheritKeptUnits(&turn)
+    replan(after: limitsBefore, &turn)
+    catchUp(&turn, isMissed: isFirst, besides: overdue)
+    resumeTransfers(isFirst: isFirst, &turn)
+    if isFirst { tidyPushes(&turn) }
+    queue.openAll()
+    turn.touched.insert(apps.indexes)
+  }
+
+  /// Retires an app that no file names: ends its work, and keeps its state until the file returns.
+  private mutating func retire(_ index: AppIndex, _ turn: inout Turn) {
+    stop(index, .unconfigured, &turn)
+    apps[index].sharedPolicy = nil
+    apps[index].presence = .unknown
+    apps[index].openedAt = nil
+    apps[index].questions = [:]
+    apps[index].change = nil
+    dropRequest(of: index, &turn)
+  }
+}
+
+// Erases apps that are out of the configuration: at a user's request, or after the retention.
+
+extension AppState {
+  /// How long an app stays known that is out of the configuration.
+  static let retention = Duration.hours(24 * 90)
+
+  /// Whether the app has been out of the configuration for 90 days (boot clock), and nothing of it runs.
+  public func isOutdated(at now: Instant) -> Bool {
+    guard running == nil, let waiting, waiting.holds.contains(.notConfigured) else { return false }
+    return waiting.since + Self.retention <= now
+  }
+}
+
+extension Engine {
+  /// Forgets the apps that have been out of the configuration for the retention, each night and at each reload.
+  mutating func eraseOutdated(_ turn: inout Turn) {
+    for index in apps.indexes where apps[index].policy == nil && apps[index].state.isOutdated(at: turn.now) {
+      erase(apps.id(at: index), &turn)
+    }
+  }
+
+  /// Whether an app is known although no file names it, and nothing of it runs: neither a refresh nor a transfer.
+  public func mayErase(_ id: AppID) -> Bool {
+    guard let index = apps.index(of: id), apps[index].policy == nil, apps[index].refreshing == nil else { return false }
+    return apps[index].state.seenAt != nil && !transfers.hasOpen(of: id)
+  }
+
+  /// Forgets everything about an app that is out of the configuration, also its waiting pushes and sessions.
+  ///
+  /// A second such event deletes its ended transfers, once the disk has erased the app. Until then the app can still learn
+  /// of them, if the first event is taken back.
+  mutating func erase(_ id: AppID, _ turn: inout Turn) {
+    guard let index = apps.index(of: id) else { return }
+    if apps[index].policy == nil, apps[index].state.seenAt == nil { return forgetEnded(of: index, &turn) }
+    guard mayErase(id) else { return }
+    for push in apps[index].pushes { turn.decision.changes.pushes[push.id] = .gone }
+    apps[index].pushes = []
+    apps[index].state = AppState()
+    apps.forget(index)
+    opened.remove(id)
+    turn.touch(index)
+    turn.decision.changes.erase(id)
+  }
+
+  private mutating func forgetEnded(of index: AppIndex, _ turn: inout Turn) {
+    let id = apps.id(at: index)
+    apps[index].drained = []
+    for transfer in transfers.ids where transfers[transfer]?.policy.app == id && transfers[transfer]?.endedAt != nil {
+      transfers[transfer] = nil
+      turn.decision.changes.transfers.insert(transfer)
+    }
+  }
+}
+
+// A backlog: many apps overdue at once, spread over minutes.
+
+extension Engine {
+  /// The mean distance between the apps of a backlog after a start of the daemon.
+  static let catchUpSpacing = Duration.seconds(1)
+  /// The longest time over which a backlog is spread.
+  static let catchUpSpan = Duration.minutes(5)
+
+  /// Spreads a backlog over a span that grows with its size.
+  ///
+  /// The backlog has the refreshes that were missed, cut short or never run, and those that a shorter interval makes
+  /// overdue. Apps in the foreground do not wait, because the user looks at them.
+  ///
+  /// - Parameters:
+  ///   - turn: the present turn, which notes the changed apps.
+  ///   - isMissed: whether the machine or the daemon was off; false for a reload, which only shortens intervals.
+  ///   - besides: the apps that were due before a reload, and stay as they are.
+  ///   - byStaleness: whether the oldest data comes first, as after a resume. After a start the spread gives the order,
+  ///     because the machine may be one of a fleet.
+  mutating func catchUp(_ turn: inout Turn, isMissed: Bool = true, besides: Set<AppID> = [], byStaleness: Bool = false)
+  {
+    let now = turn.now
+    let base = max(now, settlingUntil ?? now)
+    var backlog = apps.indexes.filter { index in
+      guard apps[index].refreshing == nil, apps[index].phase == .background, !besides.contains(apps.id(at: index))
+      else {
+        return false
+      }
+      let due = due(index, at: now)
+      guard let due, due.window.earliest <= base else { return false }
+      // A change has waited for its settling already, and few apps have one.
+      return due.trigger.isDeferrable && due.trigger != .change
+    }
+    guard backlog.count > 1 else { return }
+    let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
+    backlogUntil = base + span
+    if byStaleness { backlog.sort { isStaler($0, $1) } }
+    for (place, index) in backlog.enumerated() {
+      let id = apps.id(at: index)
+      let isOverdue = apps[index].dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
+      let byTime: Trigger = apps[index].state.lastStart == nil || !isMissed ? .interval : .catchUp
+      let trigger = isOverdue ? byTime : apps[index].state.request?.trigger ?? byTime
+      let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
+      apps[index].state.request = Request(trigger: trigger, earliest: base + offset)
+      turn.touch(index)
+      turn.decision.changes.apps.insert(id)
+    }
+  }
+
+  /// The due apps, without apps whose files have mistakes: these form a backlog once the mistakes are corrected.
+  ///
+  /// By id, because a configuration with new apps changes the indexes.
+  func overdueApps(at now: Instant) -> Set<AppID> {
+    let overdue = apps.indexes.filter { index in
+      guard let policy = apps[index].policy, policy.unusable == nil else { return false }
+      return due(index, at: now).map { $0.window.earliest <= now } ?? false
+    }
+    return Set(overdue.map(apps.id))
+  }
+
+  private func isStaler(_ left: AppIndex, _ right: AppIndex) -> Bool {
+    switch (apps[left].state.freshAt, apps[right].state.freshAt) {
+    case (let left?, let right?) where left != right: left < right
+    case (nil, .some): true
+    case (.some, nil): false
+    default: left < right
+    }
+  }
+}
