@@ -105,6 +105,7 @@ def test_what_is_no_payload_is_refused_counted_and_not_sent_again(running, broke
     assert app.ids() == ["2"]
     source = running.wait_for("broker", "refusing", lambda source: source["refused"] == 2)
     assert source["received"] == 3
+    broker.wait_for_acknowledgement(3)
     running.restart()
     broker.publish(TOPIC, push(3))
     assert app.ids() == ["3"]
@@ -131,8 +132,7 @@ def test_topics_payloads_and_passwords_are_in_no_log_and_no_status(daemon, runni
 def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, broker, app, end):
     broker.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
-    # A bridge that is killed before it acknowledges gets the message once more.
-    broker.wait_for_output("PUBACK from refreshd-", 1)
+    broker.wait_for_acknowledgement()
     getattr(running, end)()
     for number in range(2, 6):
         broker.publish(TOPIC, push(number))
@@ -157,6 +157,7 @@ def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, runni
 def test_what_waits_at_the_broker_outlives_it(running, broker, app):
     broker.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
+    broker.wait_for_acknowledgement()
     running.stop()
     for number in range(2, 6):
         broker.publish(TOPIC, push(number))
@@ -189,7 +190,7 @@ def test_a_message_that_is_not_stored_is_not_acknowledged(daemon, running, broke
     daemon.start()
     running.start()
     assert app.ids(3) == ["1", "2", "3"]
-    broker.wait_for_output("PUBACK from refreshd-", 3)
+    broker.wait_for_acknowledgement(3)
     app.no_more()
 
 
@@ -243,7 +244,7 @@ def test_what_a_broker_sends_again_because_acknowledgements_were_lost_on_the_lin
     assert app.ids(10) == [str(number) for number in range(10)]
     line.is_losing = False
     line.cut()
-    broker.wait_for_output("PUBACK from refreshd-", 10)
+    broker.wait_for_acknowledgement(10)
     assert app.ids(10) == [str(number) for number in range(10)]
     app.no_more()
 
@@ -304,6 +305,7 @@ def test_the_same_words_in_a_new_session_are_another_message(running_small, smal
 def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, broker, app):
     broker.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
+    broker.wait_for_acknowledgement()
     app.no_more()
     running.kill()
     daemon.kill()
@@ -348,6 +350,7 @@ def test_a_broker_that_is_back_with_an_older_session_is_asked_for_the_topic_agai
 def test_a_retained_message_comes_once(running, broker, app):
     broker.publish(TOPIC, push(1), options=["-r"])
     assert app.ids() == ["1"]
+    broker.wait_for_acknowledgement()
     for _ in range(2):
         running.restart()
         running.wait_until_connected("broker")
@@ -360,6 +363,7 @@ def test_a_retained_message_of_before_the_first_start_comes_once(daemon, app, br
     bridge.configure(mqtt=broker.source())
     bridge.start()
     assert app.ids() == ["1"]
+    broker.wait_for_acknowledgement()
     bridge.restart()
     bridge.wait_until_connected("broker")
     app.no_more()

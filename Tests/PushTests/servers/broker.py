@@ -57,6 +57,10 @@ class Broker(Program):
         """Waits until the bridge has connected this number of times in all."""
         self.wait_for_output(" as refreshd-", times)
 
+    def wait_for_acknowledgement(self, times=1):
+        """Waits until the bridge has acknowledged so many messages in all; one that ends before gets them once more."""
+        self.wait_for_output("Received PUBACK from refreshd-", times)
+
     def source(self, **keys):
         """The table [[mqtt]] of push.toml for the port with TLS; also writes the file of the password."""
         credential = self.configuration.parent / "credential"
