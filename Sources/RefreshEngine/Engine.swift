@@ -29,26 +29,20 @@ public struct Engine: Sendable {
   var configuredAt: Instant?
   /// Whether the machine is going to sleep.
   var isSuspending = false
-  /// The tasks that survived the previous daemon, by refresh, until the first configuration.
-  var survivors: [RefreshID: Set<Int>] = [:]
   /// When the machine last started or woke up, boot clock; nil if neither happened since the daemon began.
   var resumedAt: Instant?
   /// When the last app of the last backlog is due, boot clock; nil before the first backlog.
   var backlogUntil: Instant?
 
   /// The transfers of all apps.
-  var transfers = TransferQueue()
+  var transfers = Transfers()
 
   let spread: Spread
   @usableFromInline var apps: AppTable
-  var running: [RefreshID: AppID] = [:]
-  /// The running refreshes whose processes no signal ends; they hold no slot.
-  var stuck: Set<RefreshID> = []
+  var running = Running()
   /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
   let awaitsBegin: Bool
-  var slots = Slots()
-  /// The apps to judge anew when a condition or a pause changes: held apps, guards, and apps with pushes below `high`.
-  var held = AppFlags()
+  var schedule = Schedule()
   /// The apps that the user has opened since their learners were saved.
   var opened: Set<AppID> = []
   /// The clock by which the state of another boot was restored, until it is set; else nil.
@@ -61,8 +55,6 @@ public struct Engine: Sendable {
   var nightAt: Instant?
   /// Local time less boot time, in minutes, on which the plans in force rely; nil while no app is planned.
   var planClock: Double?
-  var agenda = Agenda()
-  var queue = StartQueue()
   /// The window of the next `wokeUp`, nil for never; stored, because a computed property would copy the engine.
   public internal(set) var nextWake: Window?
   /// Whether any refresh or transfer runs; stored for the same reason.
@@ -116,7 +108,7 @@ public struct Engine: Sendable {
     let zoneOffset = device.learnings.zoneOffset
     endPause(&turn)
     beginNight(&turn)
-    for index in agenda.removeDue(at: now) {
+    for index in schedule.removeDue(at: now) {
       turn.touch(index)
       if apps[index].refreshing != nil { advance(index, &turn) }
     }
@@ -156,7 +148,7 @@ public struct Engine: Sendable {
   }
 
   /// The index of an app whose refresh runs; nil for an unknown refresh.
-  func index(of refresh: RefreshID) -> AppIndex? { running[refresh].flatMap(apps.index) }
+  func index(of refresh: RefreshID) -> AppIndex? { running.app(of: refresh).flatMap(apps.index) }
 
   /// A running refresh; nil if it is unknown.
   func refreshing(_ refresh: RefreshID) -> Refreshing? { index(of: refresh).flatMap { apps[$0].refreshing } }
@@ -166,7 +158,7 @@ public struct Engine: Sendable {
 
   /// Clears the tables by app index, after the indexes of apps have changed; every app must be touched then.
   mutating func forgetIndexes() {
-    (agenda, queue, held) = (Agenda(), StartQueue(), AppFlags())
+    schedule = Schedule()
     restartRound()
   }
 
@@ -205,8 +197,8 @@ public struct Engine: Sendable {
     if let end = reportsHeld(index, verdict) { window = Window(window, ending: end) }
     if let end = apps[index].countsAsOpenedAt { window = Window(window, ending: end) }
     if let end = guardWake(index, verdict, at: turn.now) { window = Window(window, ending: end) }
-    if case .held = verdict { held[index] = true } else { held[index] = apps[index].followsConditions }
-    agenda.set(index, to: window)
+    let isHeld = if case .held = verdict { true } else { false }
+    schedule.file(index, window, followsConditions: isHeld || apps[index].followsConditions)
   }
 
   private mutating func apply(_ event: Event, _ turn: inout Turn) {
@@ -249,7 +241,7 @@ public struct Engine: Sendable {
     case .began(let refresh): startClock(refresh, &turn)
     case .expired(let refresh): expire(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
-    case .survived(let refresh, let tasks): survivors[refresh] = tasks
+    case .survived(let refresh, let tasks): running.keep(tasks, thatSurvivedOf: refresh)
     case .attached(let id): attach(id, true, &turn)
     case .detached(let id): attach(id, false, &turn)
     case .changed(let id, let folder): noteChange(of: id, in: folder, &turn)
@@ -278,7 +270,7 @@ public struct Engine: Sendable {
 
   /// Judges anew every app that depends on wall time: held apps, and apps with quiet hours.
   private func touchByClock(_ turn: inout Turn) {
-    turn.touched.insert(held.all)
+    turn.touched.insert(schedule.followers)
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
   }
 

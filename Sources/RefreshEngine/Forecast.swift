@@ -173,8 +173,7 @@ extension Engine {
     for id in others {
       guard let index = apps.index(of: id) else { continue }
       apps[index].sharedPolicy = nil
-      agenda.set(index, to: nil)
-      queue.set(index, to: nil)
+      schedule.leaveOut(index)
     }
     noteNextWake()
     return !others.isEmpty
@@ -203,7 +202,7 @@ extension Engine {
 
   /// The ends of the refreshes that run and the answers to open questions.
   private var answers: [Event] {
-    running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key) } + assumedAnswers
+    running.refreshes.flatMap { ends(of: $0) } + assumedAnswers
   }
 
   /// The ends of all tasks of a refresh, each with no data.

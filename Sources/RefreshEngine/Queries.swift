@@ -91,17 +91,17 @@ extension Engine {
   /// How many apps each hold keeps at an instant, boot clock; an app with two holds counts for both.
   public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
     var counts: [Hold.Name: Int] = [:]
-    for index in held.all where apps[index].policy != nil {
+    for index in schedule.followers where apps[index].policy != nil {
       for hold in verdict(on: index, at: now).holds { counts[hold.name, default: 0] += 1 }
     }
     return counts
   }
 
   /// How many refreshes are running, without refreshes whose processes no signal ends.
-  public var refreshingCount: Int { running.count - stuck.count }
+  public var refreshingCount: Int { running.count }
 
   /// The running refreshes whose processes no signal ends, with their apps.
-  public var stuckRefreshes: [RefreshID: AppID] { running.filter { stuck.contains($0.key) } }
+  public var stuckRefreshes: [RefreshID: AppID] { running.stuckRefreshes }
 
   /// When a running refresh is asked to end, boot clock; nil for an unknown refresh.
   public func deadline(of refresh: RefreshID) -> Instant? {
@@ -114,7 +114,7 @@ extension Engine {
   }
 
   /// The refreshes that are running, in order of id.
-  public var refreshes: [RefreshID] { running.keys.sorted() }
+  public var refreshes: [RefreshID] { running.refreshes }
 
   /// How many tasks a running refresh has; 0 if the refresh is unknown.
   public func taskCount(of refresh: RefreshID) -> Int {

@@ -166,7 +166,7 @@ extension Engine {
     if let transferWake, shared.map({ transferWake < $0.latest }) ?? true {
       shared = Window(earliest: transferWake, latest: transferWake)
     }
-    nextWake = agenda.wake(beside: shared)
+    nextWake = schedule.wake(beside: shared)
   }
 }
 

@@ -15,7 +15,7 @@ extension Engine {
       if let started = apps[index].lost { adopt(index, started, by: policy, &turn) }
       if policy == nil { retire(index, &turn) }
     }
-    survivors = [:]
+    running.forgetSurvivors()
     configuredAt = configuredAt ?? turn.now
     if apps.add(policies.keys) { forgetIndexes() }
     var shared: Set<Boxed<Policy>> = []
@@ -46,7 +46,7 @@ extension Engine {
     catchUp(&turn, isMissed: isFirst, besides: overdue)
     resumeTransfers(isFirst: isFirst, &turn)
     if isFirst { tidyPushes(&turn) }
-    queue.openAll()
+    schedule.considerAll()
     turn.touched.insert(apps.indexes)
   }
 

@@ -204,7 +204,7 @@ extension Engine {
     guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].state.isDisabled != isDisabled
     else { return }
     apps[index].state.isDisabled = isDisabled
-    transfers.isTouched = true
+    transfers.touch()
     turn.touch(index)
     turn.decision.changes.apps.insert(id)
     guard isDisabled else { return }

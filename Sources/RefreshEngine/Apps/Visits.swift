@@ -91,7 +91,7 @@ extension Engine {
     if phase == .foreground, !apps[index].isOpen, apps[index].isToldForeground { learnOpening(of: index, &turn) }
     let isChanged = apps[index].state != state
     if phase == .loggedOut { stop(index, .logout, &turn) }
-    if apps[index].state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
+    if apps[index].state.isLoggedOut != state.isLoggedOut { transfers.touch() }
     turn.touch(index)
     if isChanged { turn.decision.changes.apps.insert(apps.id(at: index)) }
   }

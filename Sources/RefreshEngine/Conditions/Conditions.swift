@@ -211,9 +211,9 @@ extension Engine {
     if pause == .untilAC, conditions.power.value?.onBattery == false { pause = nil }
     guard device.pause != pause else { return }
     device.pause = pause
-    transfers.isTouched = true
+    transfers.touch()
     turn.decision.changes.device.insert(.pause)
-    turn.touched.insert(held.all)
+    turn.touched.insert(schedule.followers)
   }
 
   /// Ends a pause that is over.

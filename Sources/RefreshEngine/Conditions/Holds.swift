@@ -186,13 +186,13 @@ extension Engine {
     conditions.apply(observation)
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
-    turn.touched.insert(held.all)
-    if conditions.network != before.network || conditions.facts != before.facts { transfers.isTouched = true }
+    turn.touched.insert(schedule.followers)
+    if conditions.network != before.network || conditions.facts != before.facts { transfers.touch() }
     if conditions.network != before.network { hastenQuestions(at: turn.now) }
     if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
-    for id in running.values.sorted() {
+    for id in running.apps() {
       guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
       else { continue }
       if apps[index].needsNothing(for: refreshing.started.trigger) { continue }

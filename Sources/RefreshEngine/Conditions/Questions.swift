@@ -114,7 +114,7 @@ extension Engine {
 
   /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
   mutating func hastenQuestions(at now: Instant) {
-    for index in held.all where !apps[index].questions.isEmpty { apps[index].hastenQuestions(at: now) }
+    for index in schedule.followers where !apps[index].questions.isEmpty { apps[index].hastenQuestions(at: now) }
   }
 
   /// When the question that holds an app may be asked, boot clock; nil while it is being asked or another hold exists.
@@ -152,7 +152,7 @@ extension Engine {
   /// A forecast uses them, because it assumes that nothing changes.
   public var assumedAnswers: [Event] {
     // Few of thousands of held apps have questions.
-    held.all.filter { !apps[$0].questions.isEmpty }.flatMap { index in
+    schedule.followers.filter { !apps[$0].questions.isEmpty }.flatMap { index in
       Constraint.allCases.compactMap { constraint in
         guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
         return .answered(

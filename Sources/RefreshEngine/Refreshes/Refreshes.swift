@@ -41,7 +41,7 @@ extension Engine {
     let isAttached = apps[index].isAttached
     if !isAttached { apps[index].state.wasAttached = false }
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
-    occupySlot(refreshing, of: id)
+    running.add(refreshing, of: id)
     apps[index].state.lastStart = turn.now
     // A refresh that only reports a session or delivers a push does not serve a caller that waits for a refresh.
     let asked = apps[index].state.request?.trigger
@@ -135,9 +135,9 @@ extension Engine {
       apps[index].isOpen = false
       turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
     }
-    transfers.isTouched = true
+    transfers.touch()
     turn.touched.insert(apps.indexes)
-    for (_, id) in running.filter({ !left.contains($0.key) }).sorted(by: { $0.value < $1.value }) {
+    for id in running.apps(without: left) {
       if let index = apps.index(of: id) { stop(index, .shutdown, &turn) }
     }
   }
@@ -257,12 +257,12 @@ extension Engine {
 extension Engine {
   /// Adopts a refresh of the previous daemon if any of its tasks has survived.
   mutating func adopt(_ index: AppIndex, _ started: Started, by policy: Policy?, _ turn: inout Turn) {
-    let survivors = (survivors[started.id] ?? []).filter { policy?.tasks.indices.contains($0) == true }
+    let survivors = running.survivors(of: started.id).filter { policy?.tasks.indices.contains($0) == true }
     guard let policy, !survivors.isEmpty else { return resolveLost(index, started, &turn) }
     var refreshing = Refreshing(started, policy: policy, survivors: survivors, at: turn.now)
     let next = refreshing.startNext(at: turn.now)
     let id = apps.id(at: index)
-    occupySlot(refreshing, of: id)
+    running.add(refreshing, of: id)
     ageSlot(&refreshing, at: turn.now)
     apps[index].refreshing = refreshing
     turn.decision.effects += next.map { .startTask(started.id, id, task: $0) }
@@ -364,9 +364,9 @@ extension Engine {
   /// Warns and stops running refreshes before the machine sleeps; nothing starts until the resume.
   mutating func suspend(until end: Instant, _ turn: inout Turn) {
     isSuspending = true
-    transfers.isTouched = true
+    transfers.touch()
     turn.touched.insert(apps.indexes)
-    for id in running.values.sorted() {
+    for id in running.apps() {
       guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
       let effect = refreshing.sleep(at: end, app: id, from: turn.now)
       keepOrEnd(index, refreshing, effect, &turn)
@@ -377,14 +377,14 @@ extension Engine {
   mutating func resume(_ turn: inout Turn) {
     resumedAt = turn.now
     isSuspending = false
-    transfers.isTouched = true
-    for id in running.values.sorted() {
+    transfers.touch()
+    for id in running.apps() {
       guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
       refreshing.stayAwake()
       apps[index].refreshing = refreshing
       turn.touch(index)
     }
-    turn.touched.insert(held.all)
+    turn.touched.insert(schedule.followers)
     hastenQuestions(at: turn.now)
     catchUp(&turn, byStaleness: true)
     turn.touched.insert(apps.indexes.filter { reportsStale(apps[$0]) != nil })

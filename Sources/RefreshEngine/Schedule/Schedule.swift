@@ -1,5 +1,46 @@
 import HeapModule
 
+/// When each app is next looked at, which apps wait for a slot, and which apps follow the conditions.
+struct Schedule: Sendable {
+  private var agenda = Agenda()
+  private var waiting = StartQueue()
+  private var following = AppFlags()
+
+  /// The apps to judge again when a condition or a pause changes: held apps, guards, and apps with pushes below `high`.
+  var followers: some Sequence<AppIndex> { following.all }
+
+  /// Files an app by its new verdict: when time gives it work, and whether it follows the conditions.
+  mutating func file(_ index: AppIndex, _ window: Window?, followsConditions: Bool) {
+    following[index] = followsConditions
+    agenda.set(index, to: window)
+  }
+
+  /// Removes and returns the apps whose window has begun, in order of its begin and of id.
+  mutating func removeDue(at now: Instant) -> [AppIndex] { agenda.removeDue(at: now) }
+
+  /// The next wake; `own` is one more window, which belongs to no app.
+  func wake(beside own: Window?) -> Window? { agenda.wake(beside: own) }
+
+  /// Has an app wait for a slot, or no longer.
+  mutating func queue(_ index: AppIndex, _ entry: StartQueue.Entry?) { waiting.set(index, to: entry) }
+
+  /// Takes the next app out of the queue whose user has a free slot.
+  mutating func takeNext(where hasSlot: (UInt32) -> Bool) -> AppIndex? {
+    guard !waiting.isEmpty, let index = waiting.first(where: hasSlot) else { return nil }
+    waiting.set(index, to: nil)
+    return index
+  }
+
+  /// Considers the waiting apps of all users again, because a slot may be free for them.
+  mutating func considerAll() { waiting.openAll() }
+
+  /// Gives an app no work by time, and no slot.
+  mutating func leaveOut(_ index: AppIndex) {
+    agenda.set(index, to: nil)
+    waiting.set(index, to: nil)
+  }
+}
+
 /// The next work of each app: an index, so that a wake need not look at all apps.
 ///
 /// Each app has a window. Waking at the earliest end of a window, and then serving every window that has begun, needs the

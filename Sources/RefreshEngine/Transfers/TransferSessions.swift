@@ -36,7 +36,9 @@ extension Engine {
   ///
   /// It is more than 1 if an earlier wake was cut short, had to be repeated, or may have been lost with the daemon.
   public func tries(deliveredBy refresh: RefreshID) -> Int? {
-    guard let app = running[refresh], let started = started(of: refresh), started.session != nil else { return nil }
+    guard let app = running.app(of: refresh), let started = started(of: refresh), started.session != nil else {
+      return nil
+    }
     return max(
       1, transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
   }
@@ -67,14 +69,14 @@ extension Engine {
   ///
   /// At the first configuration (`isFirst`), no worker has a transfer, and pending discards begin.
   mutating func resumeTransfers(isFirst: Bool, _ turn: inout Turn) {
-    transfers.giveUpAt = nil
+    transfers.resetGiveUp()
     for id in transfers.ids {
       guard let state = transfers[id], state.endedAt == nil else { continue }
       transfers.noteGiveUp(at: state.policy.enqueuedAt + limits.transfers.giveUp)
       if isFirst { resume(id, state, &turn) }
     }
     for session in transfers.sessions.keys.sorted() { requestWake(for: session, at: turn.now) }
-    transfers.isTouched = true
+    transfers.touch()
   }
 
   private mutating func resume(_ id: TransferID, _ state: TransferState, _ turn: inout Turn) {

@@ -10,7 +10,7 @@ struct TransferPicker {
     /// The indices of its user and its app in the counts.
     let user: Int
     let app: Int
-    var entries: ArraySlice<TransferQueue.Entry>
+    var entries: ArraySlice<Transfers.Entry>
   }
 
   private var lanes: [Lane] = []
@@ -24,8 +24,8 @@ struct TransferPicker {
   /// `owner` gives the user of an app. `mayRun` says whether nothing holds the transfers of a lane; it is called once
   /// for each app and network.
   init(
-    _ queue: TransferQueue, limits: TransferLimits, owner: (AppID) -> UInt32,
-    mayRun: (TransferQueue.LaneKey) -> Bool
+    _ queue: Transfers, limits: TransferLimits, owner: (AppID) -> UInt32,
+    mayRun: (Transfers.LaneKey) -> Bool
   ) {
     slots = TransferSlots(given: queue, limits: limits)
     guard slots.mayHaveAny, !queue.lanes.isEmpty else { return }
@@ -69,7 +69,7 @@ struct TransferSlots {
   private var ofHost: [String: Int]
   private let limits: TransferLimits
 
-  init(given queue: TransferQueue, limits: TransferLimits) {
+  init(given queue: Transfers, limits: TransferLimits) {
     (count, ofHost) = (queue.movingCount, queue.givenOfHost)
     self.limits = limits
   }
@@ -98,7 +98,7 @@ struct TransferSlots {
   }
 }
 
-extension TransferQueue {
+extension Transfers {
   /// How many transfers of each user are on the way to or from their servers.
   func givenOfUser(_ owner: (AppID) -> UInt32) -> [UInt32: Int] {
     givenOfApp.reduce(into: [:]) { $0[owner($1.key), default: 0] += $1.value }
@@ -152,7 +152,7 @@ extension Engine {
   ///
   /// It stops the next only when that slot is free. It sets when to look again.
   mutating func giveWay(_ turn: inout Turn) {
-    transfers.yieldAt = nil
+    transfers.setYield(at: nil)
     guard transfers.hasRipe, transfers.yielding.isEmpty, !transfers.paces.isEmpty else { return }
     let given = transfers.givenOfUser { owner(of: $0) }
     var due: [(at: Instant, id: TransferID)] = []
@@ -168,7 +168,7 @@ extension Engine {
     }
     // The newest of the due transfers, so that older transfers finish.
     let ripe = due.filter { $0.at <= turn.now }.map(\.id).max()
-    guard let id = ripe else { return transfers.yieldAt = due.map(\.at).min() }
+    guard let id = ripe else { return transfers.setYield(at: due.map(\.at).min()) }
     transfers.noteYielding(id)
     stopTransfer(id, .user, &turn)
   }

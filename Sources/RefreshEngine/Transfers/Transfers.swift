@@ -1,5 +1,5 @@
 /// The transfers, with counts and lists, so that no event need look at all of them.
-struct TransferQueue: Sendable {
+struct Transfers: Sendable {
   /// The counts of a session.
   struct Count: Hashable, Sendable {
     /// The transfers that have not ended.
@@ -59,13 +59,13 @@ struct TransferQueue: Sendable {
   /// The ended transfers, by their ends.
   private var ended: [Milestone] = []
   /// The first instant to give up a transfer; too early if that transfer has ended since.
-  var giveUpAt: Instant?
+  private(set) var giveUpAt: Instant?
   /// When a running transfer may have to give way, boot clock.
-  var yieldAt: Instant?
+  private(set) var yieldAt: Instant?
   /// When time requires the next look at the transfers, boot clock.
-  var wakeAt: Instant?
+  private(set) var wakeAt: Instant?
   /// Whether the transfers must be looked at before the event is done.
-  var isTouched = false
+  private(set) var isTouched = false
 
   /// Whether the time of any waiting transfer has come.
   var hasRipe: Bool { !lanes.isEmpty }
@@ -94,7 +94,19 @@ struct TransferQueue: Sendable {
     }
   }
 
-  /// Notes when a transfer will be given up, boot clock.
+  /// Has the transfers looked at before the event is done.
+  mutating func touch() { isTouched = true }
+
+  /// Ends the look at the transfers; `wake` is when time requires the next.
+  mutating func concludeLook(nextAt wake: Instant?) { (wakeAt, isTouched) = (wake, false) }
+
+  /// Sets when a running transfer may have to give way, boot clock; nil for never.
+  mutating func setYield(at instant: Instant?) { yieldAt = instant }
+
+  /// Begins to look for the first transfer to give up.
+  mutating func resetGiveUp() { giveUpAt = nil }
+
+  /// Considers when a transfer will be given up, boot clock.
   mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
 
   /// The most transfers that may wait for their rename without a slot.
@@ -190,7 +202,7 @@ extension Dictionary where Value == Int {
   }
 }
 
-// Transfers: their changes, and the choice of running transfers.
+// The changes of transfers, and the choice of running transfers.
 
 extension Engine {
   /// Adds transfers to the queue; known transfers stay as they are.
@@ -335,7 +347,7 @@ extension Engine {
   /// Gives up transfers whose time is up; a transfer that the user paused waits for the user.
   mutating func giveUpTransfers(_ turn: inout Turn) {
     guard let at = transfers.giveUpAt, at <= turn.now else { return }
-    transfers.giveUpAt = nil
+    transfers.resetGiveUp()
     for id in transfers.ids {
       guard let state = transfers[id], state.endedAt == nil, state.stage != .paused else { continue }
       let end = state.policy.enqueuedAt + limits.transfers.giveUp
@@ -361,8 +373,7 @@ extension Engine {
       wakes.append(settlingUntil.flatMap { $0 > turn.now ? $0 : nil })
       if case .until(let end) = device.pause { wakes.append(end) }
     }
-    transfers.wakeAt = wakes.compactMap(\.self).min()
-    transfers.isTouched = false
+    transfers.concludeLook(nextAt: wakes.compactMap(\.self).min())
   }
 
   private func nextTransfers(at now: Instant) -> [TransferID] {

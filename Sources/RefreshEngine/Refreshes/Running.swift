@@ -16,7 +16,72 @@ extension Engine {
   }
 }
 
-// The slots of running refreshes: a bound for all, and a bound for each user.
+/// The running refreshes, their slots, and the tasks that survived the previous daemon.
+struct Running: Sendable {
+  private var apps: [RefreshID: AppID] = [:]
+  /// The refreshes whose processes no signal ends; they hold no slot.
+  private var stuck: Set<RefreshID> = []
+  private var slots = Slots()
+  /// The tasks that survived the previous daemon, by refresh, until the first configuration.
+  private var survivors: [RefreshID: Set<Int>] = [:]
+
+  /// The app of a running refresh; nil for an unknown refresh.
+  func app(of refresh: RefreshID) -> AppID? { apps[refresh] }
+
+  /// The running refreshes in order of id.
+  var refreshes: [RefreshID] { apps.keys.sorted() }
+
+  /// The apps of the running refreshes in order of id, apart from the refreshes in `left`.
+  func apps(without left: Set<RefreshID> = []) -> [AppID] {
+    apps.filter { !left.contains($0.key) }.values.sorted()
+  }
+
+  /// How many refreshes run, without those whose processes no signal ends.
+  var count: Int { apps.count - stuck.count }
+
+  /// The refreshes whose processes no signal ends, with their apps.
+  var stuckRefreshes: [RefreshID: AppID] { apps.filter { stuck.contains($0.key) } }
+
+  /// Whether a user may have one more refresh.
+  func hasSlot(of user: UInt32, _ limits: Limits) -> Bool { slots.has(user, limits) }
+
+  /// Adds a refresh, which takes a slot.
+  mutating func add(_ refreshing: Refreshing, of id: AppID) {
+    apps[refreshing.started.id] = id
+    slots.occupy(refreshing.owner)
+  }
+
+  /// Lets a refresh that has run for long count against its own user only; true if that makes room for others.
+  mutating func age(_ refreshing: inout Refreshing, at now: Instant) -> Bool {
+    guard refreshing.age(at: now) else { return false }
+    slots.age(refreshing.owner)
+    return true
+  }
+
+  /// Removes a refresh that has ended; true if that frees a slot.
+  mutating func remove(_ refreshing: Refreshing) -> Bool {
+    apps[refreshing.started.id] = nil
+    guard stuck.remove(refreshing.started.id) == nil else { return false }
+    slots.free(refreshing.owner, isAged: refreshing.isAged)
+    return true
+  }
+
+  /// Frees the slot of a refresh whose processes no signal ends; true if it had one.
+  mutating func giveUp(_ refreshing: Refreshing) -> Bool {
+    guard stuck.insert(refreshing.started.id).inserted else { return false }
+    slots.free(refreshing.owner, isAged: refreshing.isAged)
+    return true
+  }
+
+  /// Keeps which tasks of a refresh survived the previous daemon.
+  mutating func keep(_ tasks: Set<Int>, thatSurvivedOf refresh: RefreshID) { survivors[refresh] = tasks }
+
+  /// The tasks of a refresh that survived the previous daemon.
+  func survivors(of refresh: RefreshID) -> Set<Int> { survivors[refresh] ?? [] }
+
+  /// Forgets the survivors; the first configuration has decided on them.
+  mutating func forgetSurvivors() { survivors = [:] }
+}
 
 /// How many refreshes hold a slot, in all and for each user.
 ///
@@ -64,39 +129,22 @@ struct Slots: Sendable {
 
 extension Engine {
   /// Whether a user may have one more refresh.
-  func hasSlot(of user: UInt32) -> Bool { slots.has(user, limits) }
-
-  mutating func occupySlot(_ refreshing: Refreshing, of id: AppID) {
-    running[refreshing.started.id] = id
-    slots.occupy(refreshing.owner)
-  }
+  func hasSlot(of user: UInt32) -> Bool { running.hasSlot(of: user, limits) }
 
   /// Lets a refresh that has run for long count against its own user only.
   mutating func ageSlot(_ refreshing: inout Refreshing, at now: Instant) {
-    guard refreshing.age(at: now) else { return }
-    slots.age(refreshing.owner)
-    queue.openAll()
+    if running.age(&refreshing, at: now) { schedule.considerAll() }
   }
 
-  mutating func freeSlot(_ refreshing: Refreshing) {
-    running[refreshing.started.id] = nil
-    if stuck.remove(refreshing.started.id) == nil { openSlot(of: refreshing) }
-  }
+  /// Removes a refresh that has ended from the running ones.
+  mutating func freeSlot(_ refreshing: Refreshing) { if running.remove(refreshing) { schedule.considerAll() } }
 
   /// Frees the slot of a refresh whose processes no signal ends; its app stays busy until they end.
-  mutating func giveUpSlot(_ refreshing: Refreshing) {
-    if stuck.insert(refreshing.started.id).inserted { openSlot(of: refreshing) }
-  }
-
-  private mutating func openSlot(of refreshing: Refreshing) {
-    slots.free(refreshing.owner, isAged: refreshing.isAged)
-    queue.openAll()
-  }
+  mutating func giveUpSlot(_ refreshing: Refreshing) { if running.giveUp(refreshing) { schedule.considerAll() } }
 
   /// Starts the apps that wait for a slot while there are slots for them.
   mutating func startQueued(_ turn: inout Turn) {
-    while !queue.isEmpty, let index = queue.first(where: hasSlot(of:)) {
-      queue.set(index, to: nil)
+    while let index = schedule.takeNext(where: { [running, limits] in running.hasSlot(of: $0, limits) }) {
       turn.touch(index)
       if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(index, due.trigger, &turn) }
     }
@@ -111,10 +159,10 @@ extension Engine {
         entry = StartQueue.Entry(
           isBackground: apps[index].phase != .foreground, latest: due.window.latest, index: index, user: policy.owner)
       }
-    case .refreshing: return queue.set(index, to: nil)
+    case .refreshing: return schedule.queue(index, nil)
     case .notDue, .held, .clear: break
     }
-    queue.set(index, to: entry)
+    schedule.queue(index, entry)
     apps[index].keepAnswers(entry != nil, at: now)
   }
 }
