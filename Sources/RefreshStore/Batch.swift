@@ -70,3 +70,56 @@ public struct Batch: Hashable, Sendable {
     return batch
   }
 }
+
+/// A new push to save, unless its message was accepted before.
+public struct ArrivedPush: Hashable, Sendable {
+  /// Its number.
+  public var id: PushID
+  /// Its app.
+  public var app: AppID
+  /// The push that wakes the app; nil if only the message id is saved.
+  public var push: Push?
+  /// The id of its message at its source; nil if it has none.
+  public var message: String?
+  /// Whether the source says that the message is new; a known id is then a reused id.
+  public var isNew: Bool
+
+  /// Makes a push from its parts.
+  public init(id: PushID, app: AppID, push: Push?, message: String? = nil, isNew: Bool = false) {
+    self.id = id
+    self.app = app
+    self.push = push
+    self.message = message
+    self.isNew = isNew
+  }
+}
+
+/// The rows of transfers for a ``Batch``: what the engine, their callers and their workers know of them.
+public struct TransferValues: Hashable, Sendable {
+  /// The transfers to save completely: new transfers, and transfers whose row is replaced.
+  public var whole: [TransferID: StoredTransfer] = [:]
+  /// The new states of other transfers.
+  public var states: [TransferID: TransferState] = [:]
+  /// The new progress of other transfers.
+  public var progress: [TransferID: TransferProgress] = [:]
+  /// The transfers to delete.
+  public var removed: Set<TransferID> = []
+
+  /// No rows.
+  public init() {}
+
+  /// These rows with the contents of `earlier` that they do not replace.
+  func following(_ earlier: TransferValues) -> TransferValues {
+    var values = earlier
+    values.states.merge(states) { _, later in later }
+    values.progress.merge(progress) { _, later in later }
+    for (id, transfer) in whole {
+      values.whole[id] = transfer
+      // The complete transfer includes earlier values.
+      (values.states[id], values.progress[id]) = (states[id], progress[id])
+    }
+    values.removed.formUnion(removed)
+    for id in removed { (values.whole[id], values.states[id], values.progress[id]) = (nil, nil, nil) }
+    return values
+  }
+}
