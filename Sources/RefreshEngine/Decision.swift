@@ -129,7 +129,7 @@ public enum Effect: Hashable, Sendable {
   ///
   /// A single `answered` answers this effect, also if the command cannot start. The run's owner is the question.
   case ask(Run)
-  /// Start the keeper of a unit; `isKept` tells whether an earlier keeper left the unit stopped or frozen.
+  /// Start the keeper of a unit; `isKept` says whether an earlier keeper left the unit stopped or frozen.
   ///
   /// A single `keeperEnded` answers this effect, also if the keeper cannot start.
   case keep(Run, GuardedUnit, isKept: Bool)

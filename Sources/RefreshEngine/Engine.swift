@@ -94,7 +94,7 @@ public struct Engine: Sendable {
     for (id, pushes) in pushes { if let index = apps.index(of: id) { apps[index].pushes = pushes } }
     self.lateClock?.note(states, pushes, device.pause)
     self.lateClock?.note(transfers)
-    noteNextWake()
+    updateNextWake()
   }
 
   /// Handles one event.
@@ -118,7 +118,7 @@ public struct Engine: Sendable {
     startQueued(&turn)
     for index in turn.touched.inOrder { refile(index, &turn) }
     if device.learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
-    noteNextWake()
+    updateNextWake()
     isBusy = refreshingCount > 0 || transferCounts.running > 0
     return turn.decision
   }
@@ -177,12 +177,12 @@ public struct Engine: Sendable {
 
   /// Updates the tables, the record of waits and the reports for an app's new state.
   private mutating func refile(_ index: AppIndex, _ turn: inout Turn) {
-    noteOpening(index, &turn)
+    recordOpening(index, &turn)
     let verdict = verdict(on: index, at: turn.now)
-    noteWaiting(index, verdict, &turn)
-    noteStaleness(index, &turn)
-    noteEpisode(index, verdict, &turn)
-    noteGuard(index, verdict, &turn)
+    recordWait(index, verdict, &turn)
+    reportStaleness(index, &turn)
+    reportEpisode(index, verdict, &turn)
+    updateGuard(index, verdict, &turn)
     ask(index, verdict, &turn)
     var window: Window?
     switch verdict {
@@ -224,7 +224,7 @@ public struct Engine: Sendable {
     case .observed(let observation): observe(observation, &turn)
     case .answered(let question, let state): answer(question, state, &turn)
     case .withdrawn(let question): withdraw(question, &turn)
-    case .keeperReported(let keeper, let isKept, let text): takeReport(keeper, isKept: isKept, text, &turn)
+    case .keeperReported(let keeper, let isKept, let text): applyReport(keeper, isKept: isKept, text, &turn)
     case .keeperEnded(let keeper, let end): endKeeper(keeper, end, &turn)
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
@@ -244,15 +244,15 @@ public struct Engine: Sendable {
     case .survived(let refresh, let tasks): running.keep(tasks, thatSurvivedOf: refresh)
     case .attached(let id): attach(id, true, &turn)
     case .detached(let id): attach(id, false, &turn)
-    case .changed(let id, let folder): noteChange(of: id, in: folder, &turn)
-    case .synced(let id, let foundNew): noteOwnSync(of: id, foundNew: foundNew, &turn)
+    case .changed(let id, let folder): applyChange(of: id, in: folder, &turn)
+    case .synced(let id, let foundNew): recordOwnSync(of: id, foundNew: foundNew, &turn)
     case .suspending(let until): suspend(until: until, &turn)
     case .enqueued(let enqueued): enqueue(enqueued, &turn)
     case .transferPaused(let id, let isPaused): pause(id, isPaused, &turn)
     case .transferCancelled(let id): cancel(id, &turn)
     case .transferPrioritized(let id, let priority): prioritize(id, priority, &turn)
     case .transferReported(let id, let report): self.report(id, report, &turn)
-    case .transferFetched(let id): transfers.noteFetched(id)
+    case .transferFetched(let id): transfers.markFetched(id)
     case .transferMoved(let id, let bytes): transfers.note(bytes, movedOf: id, at: turn.now)
     case .several(let events): for event in events { apply(event, &turn) }
     case .roomFound(let id): findRoom(id, &turn)
@@ -268,7 +268,7 @@ public struct Engine: Sendable {
     }
   }
 
-  /// Judges anew every app that depends on wall time: held apps, and apps with quiet hours.
+  /// Marks every app whose verdict depends on the wall clock: held apps and apps with quiet hours.
   private func touchByClock(_ turn: inout Turn) {
     turn.touched.insert(schedule.followers)
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })

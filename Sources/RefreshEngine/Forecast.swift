@@ -101,7 +101,7 @@ public struct Forecast: Sendable {
         .map { ($0, []) }
     }
     guard step() else {
-      noteRest()
+      addRest()
       return false
     }
     return true
@@ -111,7 +111,7 @@ public struct Forecast: Sendable {
     guard window.earliest <= end else { return false }
     let starts = engine.starts(at: window.earliest, atMost: Self.mostInStep, goingOn: isInWake)
     let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
-    noteGuards(at: window.earliest)
+    addGuards(at: window.earliest)
     started.formUnion(asked.map(\.app))
     list(asked.prefix(Self.mostStarts - listed))
     listed += asked.count
@@ -139,7 +139,7 @@ public struct Forecast: Sendable {
     }
   }
 
-  private mutating func noteRest() {
+  private mutating func addRest() {
     for id in engine.configuredApps
     where !started.contains(id) && apps?.contains(id) != false && engine.guardState(of: id) == nil {
       rest.append(Rest(app: id, verdict: engine.verdict(on: id, at: end)))
@@ -156,7 +156,7 @@ public struct Forecast: Sendable {
     }
   }
 
-  private mutating func noteGuards(at now: Instant) {
+  private mutating func addGuards(at now: Instant) {
     for index in guards.indices {
       let holds = engine.verdict(on: guards[index].app, at: now).holds
       // The end of a hold may move while the hold is the same.
@@ -175,7 +175,7 @@ extension Engine {
       apps[index].sharedPolicy = nil
       schedule.leaveOut(index)
     }
-    noteNextWake()
+    updateNextWake()
     return !others.isEmpty
   }
 

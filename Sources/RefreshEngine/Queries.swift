@@ -56,7 +56,7 @@ extension Engine {
     explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.reportsStale = reportsStale(app)
     explanation.countsAsOpenedAt = app.countsAsOpenedAt
-    (explanation.presence, explanation.isPhaseTold) = (app.presence, app.tellsPhase || app.isToldForeground)
+    (explanation.presence, explanation.isPhaseTold) = (app.presence, app.isPhaseReported || app.isReportedForeground)
     explanation.reportsHeld = reportsHeld(app, explanation.verdict)
     explanation.change = app.change
     explanation.waiting = app.state.waiting
@@ -222,7 +222,7 @@ public struct Explanation: Hashable, Sendable {
   public var reportsHeld: Instant?
   /// The app's presence on desktops.
   public var presence = Presence.unknown
-  /// Whether a signal or a lease tells where the user looks, so that desktops do not count.
+  /// Whether a signal or a lease says where the user looks, so that desktops do not count.
   public var isPhaseTold = false
   /// When the presence counts as an opening, boot clock; nil while the app is not in front, or once it has counted.
   public var countsAsOpenedAt: Instant?

@@ -161,7 +161,7 @@ public struct Window: Hashable, Sendable {
 
 extension Engine {
   /// Computes the next wake, after a change of the engine.
-  mutating func noteNextWake() {
+  mutating func updateNextWake() {
     var shared = roundWake
     if let transferWake, shared.map({ transferWake < $0.latest }) ?? true {
       shared = Window(earliest: transferWake, latest: transferWake)

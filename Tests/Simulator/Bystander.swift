@@ -62,7 +62,7 @@ public struct Bystander: Sendable {
     var leases: [LeaseID: Signal] = [:]
     var presence = Presence.unknown
     /// Whether the phase was signalled since the app started, so that desktops do not count.
-    var tellsPhase = false
+    var isPhaseReported = false
     var overrides = Overrides()
     var lastStart: Instant?
     var run: Run?
@@ -162,7 +162,7 @@ public struct Bystander: Sendable {
       saved[id]?.isAttached = false
       saved[id]?.leases = [:]
       saved[id]?.presence = .unknown
-      saved[id]?.tellsPhase = false
+      saved[id]?.isPhaseReported = false
       saved[id]?.policy = nil
       saved[id]?.isAsked = false
       saved[id]?.change = nil

@@ -17,7 +17,7 @@ extension Bystander.App {
   }
 
   /// Notes that a refresh or a sync of the app has ended.
-  mutating func noteOwnWrites(at now: Instant) { writesUntil = now + .seconds(1) }
+  mutating func expectOwnWrites(at now: Instant) { writesUntil = now + .seconds(1) }
 
   /// The time at which a change asks for a refresh; nil if there is none.
   func dueByChange(_ limits: Limits, at now: Instant) -> Instant? {

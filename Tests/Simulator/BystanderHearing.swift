@@ -12,7 +12,7 @@ extension Bystander {
       guard apps[id]?.policy != nil else { return }
       apps[id]?.leases[lease] = signal
       apps[id]?.isTerminated = false
-      if signal == .foreground { apps[id]?.tellsPhase = true }
+      if signal == .foreground { apps[id]?.isPhaseReported = true }
     case .leaseEnded(let lease, let id): apps[id]?.leases[lease] = nil
     case .shown(let id, let presence): hear(presence, of: id)
     case .overridden(let id, let overrides): apps[id]?.overrides = overrides
@@ -67,7 +67,7 @@ extension Bystander {
       apps[id]?.mayRetryAtOnce = false
       apps[id]?.change = nil
       apps[id]?.refusedUntil = nil
-      apps[id]?.noteOwnWrites(at: now)
+      apps[id]?.expectOwnWrites(at: now)
     case .changed(let id, _): apps[id]?.hear(event, of: id, at: now)
     case .attached(let id):
       apps[id]?.isAttached = true
@@ -142,13 +142,13 @@ extension Bystander {
     let (ran, runs) = (app.presence >= .running, presence >= .running)
     apps[id]?.presence = presence
     if runs, !ran { apps[id]?.isTerminated = false }
-    if presence == .ended && ran || runs && app.presence == .ended { apps[id]?.tellsPhase = false }
+    if presence == .ended && ran || runs && app.presence == .ended { apps[id]?.isPhaseReported = false }
     if presence == .ended, ran, policy.isTerminatedOnExit { apps[id]?.isTerminated = true }
   }
 
   private mutating func hear(_ signal: Signal, of id: AppID) {
     guard apps[id]?.policy != nil else { return }
-    if [.foreground, .background, .terminated].contains(signal) { apps[id]?.tellsPhase = true }
+    if [.foreground, .background, .terminated].contains(signal) { apps[id]?.isPhaseReported = true }
     switch signal {
     case .launched: apps[id]?.isTerminated = false
     case .foreground:
@@ -218,7 +218,7 @@ extension Bystander {
     if app.run?.id == record.id {
       hint = record.outcome.isFresh ? nil : app.run?.retryAfter
       (app.run, app.keepsAnswers) = (nil, false)
-      if app.isAttached { app.noteOwnWrites(at: now) }
+      if app.isAttached { app.expectOwnWrites(at: now) }
     }
     // The server's reply is unknown after a crash of the daemon.
     if record.outcome != .failed(.daemonCrashed) { app.refusedUntil = nil }

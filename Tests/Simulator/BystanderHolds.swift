@@ -3,7 +3,7 @@ import RefreshEngine
 extension Bystander.App {
   var phase: Phase {
     if isLoggedOut { return .loggedOut }
-    let isShown = presence == .front && !tellsPhase
+    let isShown = presence == .front && !isPhaseReported
     return isForeground || leases.values.contains(.foreground) || isShown ? .foreground : .background
   }
 

@@ -13,10 +13,12 @@ struct App: Sendable {
   private var boxedRefresh: Boxed<Refreshing>?
   /// Whether a process of the app serves its refreshes.
   var isAttached = false
-  /// Whether the next slice of planning must plan this app anew.
+  /// Whether the next slice of planning must plan this app again.
   var needsPlan = false
-  /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
-  var tellsPhase = false
+  /// Whether a signal has set the phase since a desktop last saw the app start.
+  ///
+  /// If so, what desktops show is ignored.
+  var isPhaseReported = false
   /// The app as the desktops of its owner show it.
   var presence = Presence.unknown
   /// The leases of open connections.
@@ -76,14 +78,14 @@ struct App: Sendable {
 
   var phase: Phase {
     if state.isLoggedOut { return .loggedOut }
-    return isToldForeground || isShownInFront ? .foreground : .background
+    return isReportedForeground || isShownInFront ? .foreground : .background
   }
 
   /// Whether signals or leases say that the user looks at the app.
-  var isToldForeground: Bool { state.isForeground || leases.contains { $0.signal == .foreground } }
+  var isReportedForeground: Bool { state.isForeground || leases.contains { $0.signal == .foreground } }
 
-  /// Whether a desktop shows the app in front, and neither the app nor a person has told the phase.
-  private var isShownInFront: Bool { presence == .front && !tellsPhase }
+  /// Whether a desktop shows the app in front, and neither the app nor a person has reported the phase.
+  private var isShownInFront: Bool { presence == .front && !isPhaseReported }
 
   /// Whether a refresh may run under any conditions: a person forced it, or the transfers that it reports have arrived.
   ///
@@ -98,7 +100,7 @@ struct App: Sendable {
 
   /// Whether the running refresh reports an ended session of transfers; without one, whether the next refresh would.
   ///
-  /// The trigger alone does not tell: a caller may give `transfer` as the reason for any refresh.
+  /// The trigger alone is not enough: a caller may give `transfer` as the reason for any refresh.
   private var reportsSession: Bool { refreshing.map { $0.started.session != nil } ?? (nextDrained != nil) }
 }
 

@@ -98,7 +98,7 @@ extension Engine {
   mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil, !apps[index].isOff else { return }
     apps[index].ask(trigger, at: turn.now)
-    apps[index].hastenQuestions(at: turn.now)
+    apps[index].askSooner(at: turn.now)
     turn.touch(index)
     turn.decision.changes.apps.insert(id)
   }
@@ -159,11 +159,11 @@ extension App {
 }
 
 extension Engine {
-  /// Notes a change in a watched folder of an app.
+  /// Applies a change in a watched folder of an app.
   ///
   /// A change during a refresh of the app counts as that refresh's own work; otherwise each refresh would lead to the next.
   /// An app that is off keeps its change until it is on again.
-  mutating func noteChange(of id: AppID, in folder: String, _ turn: inout Turn) {
+  mutating func applyChange(of id: AppID, in folder: String, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy?.watch.contains(folder) == true,
       apps[index].refreshing == nil
     else { return }
@@ -173,8 +173,8 @@ extension Engine {
     turn.touch(index)
   }
 
-  /// Notes that a long-lived process of an app has just synced.
-  mutating func noteOwnWrites(of index: AppIndex, at now: Instant) {
+  /// Expects writes of a long-lived process of an app, which has just synced.
+  mutating func expectOwnWrites(of index: AppIndex, at now: Instant) {
     guard apps[index].policy?.watch.isEmpty == false else { return }
     apps[index].writesUntil = now + LocalChange.ownWritesSpan
   }

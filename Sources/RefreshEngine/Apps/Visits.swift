@@ -15,8 +15,8 @@ public enum Signal: String, Hashable, Sendable, CaseIterable {
   /// The app is not refreshed until `login`.
   case logout
 
-  /// Whether the signal tells where the user looks, so that desktops do not count.
-  var tellsPhase: Bool { self == .foreground || self == .background || self == .terminated }
+  /// Whether the signal says where the user looks, so that desktops do not count.
+  var reportsPhase: Bool { self == .foreground || self == .background || self == .terminated }
 }
 
 /// The phase of an app, by its signals, its leases and what desktops show.
@@ -36,7 +36,7 @@ extension Engine {
   mutating func applySignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil else { return }
     changePhase(index, &turn) { app in
-      if signal.tellsPhase { app.tellsPhase = true }
+      if signal.reportsPhase { app.isPhaseReported = true }
       switch signal {
       case .launched: app.state.isTerminated = false
       case .foreground: (app.state.isForeground, app.state.isTerminated) = (true, false)
@@ -54,7 +54,7 @@ extension Engine {
     changePhase(index, &turn) { app in
       app.leases.append(App.Lease(id: lease, signal: signal))
       app.state.isTerminated = false
-      if signal.tellsPhase { app.tellsPhase = true }
+      if signal.reportsPhase { app.isPhaseReported = true }
     }
   }
 
@@ -64,7 +64,7 @@ extension Engine {
     changePhase(index, &turn) { app in app.leases.removeAll { $0.id == lease } }
   }
 
-  /// Notes whether a process of the app serves its refreshes.
+  /// Applies whether a process of the app serves its refreshes.
   mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
     guard let index = apps.index(of: id) else { return }
     apps[index].isAttached = isAttached
@@ -88,7 +88,7 @@ extension Engine {
       apps[index].isOpen = false
       turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
     }
-    if phase == .foreground, !apps[index].isOpen, apps[index].isToldForeground { learnOpening(of: index, &turn) }
+    if phase == .foreground, !apps[index].isOpen, apps[index].isReportedForeground { learnOpening(of: index, &turn) }
     let isChanged = apps[index].state != state
     if phase == .loggedOut { stop(index, .logout, &turn) }
     if apps[index].state.isLoggedOut != state.isLoggedOut { transfers.touch() }
@@ -106,8 +106,8 @@ extension App {
       if phase == .loggedOut || state.request?.trigger.endsWithPhase == true { dropRequest(at: now) }
       if phase == .foreground { enterForeground(limits, at: now) }
     }
-    if openedAt != nil, phase != .foreground || isToldForeground { openedAt = nil }
-    if phase == .foreground, before != .foreground, !isToldForeground { openedAt = now }
+    if openedAt != nil, phase != .foreground || isReportedForeground { openedAt = nil }
+    if phase == .foreground, before != .foreground, !isReportedForeground { openedAt = now }
   }
 
   /// Applies `on_foreground` of the app's file: the user is about to see the data.
@@ -149,7 +149,7 @@ public enum Presence: UInt8, Hashable, Sendable, CaseIterable, Comparable {
 }
 
 // An app that sends no signals follows its presence on desktops. Signals win: after `foreground`, `background`,
-// `terminated` or a lease of `foreground`, the presence is ignored until desktops see the app start anew.
+// `terminated` or a lease of `foreground`, the presence is ignored until desktops see the app start again.
 
 extension App {
   /// How long a desktop must show an app in front before that counts as an opening: shorter is a user passing by.
@@ -167,18 +167,18 @@ extension Engine {
       let before = app.presence
       app.presence = presence
       if presence == .ended, before >= .running {
-        app.tellsPhase = false
+        app.isPhaseReported = false
         if app.policy?.isTerminatedOnExit == true { app.state.isTerminated = true }
       }
       if presence >= .running, before <= .ended {
         app.state.isTerminated = false
-        if before == .ended { app.tellsPhase = false }
+        if before == .ended { app.isPhaseReported = false }
       }
     }
   }
 
   /// Learns an opening that a desktop has shown for long enough.
-  mutating func noteOpening(_ index: AppIndex, _ turn: inout Turn) {
+  mutating func recordOpening(_ index: AppIndex, _ turn: inout Turn) {
     guard let end = apps[index].countsAsOpenedAt, end <= turn.now else { return }
     let begun = apps[index].openedAt
     apps[index].openedAt = nil

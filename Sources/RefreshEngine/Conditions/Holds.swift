@@ -180,7 +180,7 @@ extension Engine {
   /// A battery is low below this, in percent.
   static let lowBattery = 20
 
-  /// Applies a condition: judges held apps anew, and warns, stops or keeps the running refreshes that it concerns.
+  /// Applies a condition: judges held apps again, and warns, stops or keeps the running refreshes that it concerns.
   mutating func observe(_ observation: Observation, _ turn: inout Turn) {
     let before = conditions
     conditions.apply(observation)
@@ -188,7 +188,7 @@ extension Engine {
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
     turn.touched.insert(schedule.followers)
     if conditions.network != before.network || conditions.facts != before.facts { transfers.touch() }
-    if conditions.network != before.network { hastenQuestions(at: turn.now) }
+    if conditions.network != before.network { askSooner(at: turn.now) }
     if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
       beginRound(.planning(everyApp: true), at: turn.now)
     }

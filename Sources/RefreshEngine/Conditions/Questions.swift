@@ -44,14 +44,14 @@ struct ConditionQuestion: Hashable, Sendable {
     asked == nil ? nextAt ?? answeredAt.map { $0 + Engine.answerLife.part(of: 2) } : nil
   }
 
-  /// Notes that a command is asked.
+  /// Marks the question as asked by a run.
   mutating func ask(by run: RunID) { (asked, nextAt) = (run, nil) }
 
-  /// Notes that the command was not asked after all: it is asked when nothing else holds the app any more.
+  /// Takes the question back; the command is asked when nothing else holds the app.
   mutating func withdraw() { asked = nil }
 
-  /// Notes an answer; each no in a row doubles the wait for the next question.
-  mutating func noteAnswer(_ state: FactState, at now: Instant) {
+  /// Applies an answer; each no in a row doubles the wait for the next question.
+  mutating func applyAnswer(_ state: FactState, at now: Instant) {
     (answer, answeredAt, asked, isDoubtful, isKept) = (state, now, nil, false, false)
     unmet = state.isMet ? 0 : BackOff.questions.counting(unmet)
     nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
@@ -90,7 +90,7 @@ extension Engine {
     guard let constraint = run.constraint, let index = apps.index(of: run.app),
       apps[index].questions[constraint]?.asked == run.id
     else { return }
-    apps[index].questions[constraint]?.noteAnswer(state, at: turn.now)
+    apps[index].questions[constraint]?.applyAnswer(state, at: turn.now)
     turn.touch(index)
   }
 
@@ -113,8 +113,8 @@ extension Engine {
   }
 
   /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
-  mutating func hastenQuestions(at now: Instant) {
-    for index in schedule.followers where !apps[index].questions.isEmpty { apps[index].hastenQuestions(at: now) }
+  mutating func askSooner(at now: Instant) {
+    for index in schedule.followers where !apps[index].questions.isEmpty { apps[index].askSooner(at: now) }
   }
 
   /// When the question that holds an app may be asked, boot clock; nil while it is being asked or another hold exists.
@@ -179,7 +179,7 @@ extension App {
   }
 
   /// Asks again soon the commands that said no.
-  mutating func hastenQuestions(at now: Instant) {
+  mutating func askSooner(at now: Instant) {
     let isGuard = policy?.guarded != nil
     for constraint in Constraint.allCases { questions[constraint]?.hasten(at: now, ofGuard: isGuard) }
   }

@@ -43,7 +43,7 @@ public struct GuardedUnit: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The end of the keeper: the process that keeps a unit from running, and returns it when told to.
+/// The end of the keeper: the process that keeps a unit from running, and returns it when asked to.
 public enum KeeperEnd: Hashable, Sendable {
   /// It has returned the unit; `trouble` is the problem in one sentence, nil for none.
   case returned(trouble: String?)
@@ -78,7 +78,7 @@ struct Guarding: Hashable, Sendable {
   struct Keeper: Hashable, Sendable {
     let id: RunID
     let unit: GuardedUnit
-    /// Whether it was told to return the unit.
+    /// Whether it was asked to return the unit.
     var isReturning: Bool
     /// Whether a condition has held the app since the keeper started; a pause needs no damping.
     var isForCondition = false
@@ -116,8 +116,8 @@ struct Guarding: Hashable, Sendable {
     retryAt = nil
   }
 
-  /// Notes that a condition holds the app; only the first time for a keeper counts as a loss.
-  mutating func noteLoss(at now: Instant) {
+  /// Ends the time without a hold; only the first hold during a keeper counts as a loss.
+  mutating func conditionsLost(at now: Instant) {
     freeSince = nil
     guard let keeper, !keeper.isForCondition else { return }
     self.keeper?.isForCondition = true
@@ -125,8 +125,8 @@ struct Guarding: Hashable, Sendable {
     losses = isSoon ? BackOff.guards.counting(losses) : 1
   }
 
-  /// Notes that nothing holds the app.
-  mutating func noteFree(at now: Instant) { freeSince = freeSince ?? now }
+  /// Starts the time that must pass without a hold before the unit runs again.
+  mutating func conditionsMet(at now: Instant) { freeSince = freeSince ?? now }
 
   /// Until when the conditions must hold before the unit is returned, boot clock; nil if they need not.
   func steadyAt(from now: Instant) -> Instant? {
@@ -148,8 +148,8 @@ struct Guarding: Hashable, Sendable {
     }
   }
 
-  /// Notes that the keeper does its work.
-  mutating func noteReport(_ text: String) {
+  /// Applies the report of a keeper that does its work.
+  mutating func applyReport(_ text: String) {
     report = text
     (failures, trouble) = (0, nil)
   }
@@ -175,7 +175,7 @@ extension Engine {
   }
 
   /// Acts on the verdict about an app that has a guard, or had one before.
-  mutating func noteGuard(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
+  mutating func updateGuard(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     let unit = apps[index].policy?.guarded
     guard unit != nil || apps[index].guarding != nil || apps[index].state.keptUnit != nil else { return }
     // No keeper starts for a sleeping machine, and a daemon that stops ends the keepers itself.
@@ -196,10 +196,10 @@ extension Engine {
     }
     guard let unit else { return apps[index].guarding = nil }
     switch verdict {
-    case .held(let holds, _) where holds.map(\.name) == [.unsteady]: apps[index].guarding?.noteFree(at: turn.now)
+    case .held(let holds, _) where holds.map(\.name) == [.unsteady]: apps[index].guarding?.conditionsMet(at: turn.now)
     case .held(let holds, _) where !isUndecided(holds, apps[index]):
       keep(unit, index, &turn)
-      if holds.contains(where: \.isOfConditions) { apps[index].guarding?.noteLoss(at: turn.now) }
+      if holds.contains(where: \.isOfConditions) { apps[index].guarding?.conditionsLost(at: turn.now) }
     case .clear where keeper != nil || apps[index].state.keptUnit != nil: giveBack(unit, index, &turn)
     default: break
     }
@@ -255,11 +255,11 @@ extension Engine {
   }
 
   /// Applies the report of a keeper: whether it keeps the unit from running from now on.
-  mutating func takeReport(_ run: Run, isKept: Bool, _ text: String, _ turn: inout Turn) {
+  mutating func applyReport(_ run: Run, isKept: Bool, _ text: String, _ turn: inout Turn) {
     guard let index = apps.index(of: run.app), let keeper = apps[index].guarding?.keeper, keeper.id == run.id else {
       return
     }
-    apps[index].guarding?.noteReport(text)
+    apps[index].guarding?.applyReport(text)
     setKept(isKept ? keeper.unit.kept : nil, index, &turn)
     turn.touch(index)
   }

@@ -97,7 +97,7 @@ struct NewDataRate: Hashable, Sendable {
 /// known for each rate, so that the belief follows exactly (Bayes). A gap that is long for the source says only "not
 /// rarer", a short gap only "not more often".
 ///
-/// Sources change: between two syncs the rate may have been drawn anew, with a chance that grows with the gap. A source
+/// Sources change: between two syncs the rate may have been drawn again, with a chance that grows with the gap. A source
 /// with a constant rate loses little by that. If the rate changes, a few surprising syncs change the belief: a new rate
 /// explains them better (the likelihood ratio), and no threshold is needed.
 struct RateBelief: Hashable, Sendable {
@@ -159,7 +159,7 @@ struct RateBelief: Hashable, Sendable {
       weights[index] *= foundNew ? 1 - none : none
     }
     let sum = weights.reduce(0, +)
-    // No rate explains the sync: begin anew.
+    // No rate explains the sync: start over.
     chances = Numbers(sum > 1e-30 ? weights.map { Float16($0 / sum) } : fresh.map { Float16($0) })
   }
 }

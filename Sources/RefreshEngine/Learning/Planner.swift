@@ -9,7 +9,7 @@ extension Engine {
     app.isPlanned && app.spacing(in: .background, limits: limits) != nil
   }
 
-  /// Learns that the user has brought an app to the foreground, and plans anew: a met habit is not expected again.
+  /// Learns that the user has brought an app to the foreground, and plans again: a met habit is not expected again.
   ///
   /// `begun` is when a desktop first showed the app in front, boot clock; nil for an opening by signal.
   mutating func learnOpening(of index: AppIndex, observedAt begun: Instant? = nil, _ turn: inout Turn) {
@@ -98,7 +98,7 @@ extension Engine {
     apps.forget(index)
     turn.decision.changes.history.openingsForgotten[id] = true
     // The end of a forgotten opening would end an older opening.
-    if !apps[index].isToldForeground { apps[index].isOpen = false }
+    if !apps[index].isReportedForeground { apps[index].isOpen = false }
     if isPlanned(apps[index]) { passNights(of: index, upTo: local(turn.now).day) }
     plan(index, at: turn.now)
     turn.touch(index)
@@ -192,7 +192,7 @@ extension Engine {
     followClock(at: turn.now)
   }
 
-  /// Plans every app anew if local time has jumped since the last plans: a plan is an instant, chosen for a time of day.
+  /// Plans every app again if local time has jumped since the last plans: a plan is an instant, chosen for a time of day.
   mutating func followClock(at now: Instant) {
     guard let planClock, abs(planClock - clock(at: now)) >= Self.jump else { return }
     beginRound(.planning(everyApp: true), at: now)
@@ -232,7 +232,7 @@ extension Engine {
     if let day = device.day, day < today { nightAt = now }
   }
 
-  /// Plans anew the apps that a configuration has changed, and resumes the planning of the previous daemon.
+  /// Plans the apps again that a configuration has changed, and resumes the planning of the previous daemon.
   mutating func replan(after limitsBefore: Limits, _ turn: inout Turn) {
     let budget = Budget(profile: limits.profile)
     let isOther = device.learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay

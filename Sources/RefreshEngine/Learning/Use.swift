@@ -55,7 +55,7 @@ struct OpeningLog: Hashable, Sendable {
     guard self.day != nil || bytes.isEmpty else { return nil }
   }
 
-  /// Notes an opening; true if it is the first in its timeslot.
+  /// Counts an opening; true if it is the first in its timeslot.
   mutating func opened(day today: Int, timeslot: Int) -> Bool {
     advance(to: today)
     var index = Int(count) - 1
@@ -190,7 +190,7 @@ struct Use: Hashable, Sendable {
   /// The timeslot of a minute of the day.
   static func timeslot(ofMinute minute: Double) -> Int { min(max(Int(minute / timeslotMinutes), 0), timeslots - 1) }
 
-  /// Notes an opening, several in a timeslot as one; true if it is the first in its timeslot.
+  /// Counts an opening, several in a timeslot as one; true if it is the first in its timeslot.
   @discardableResult mutating func opened(at moment: LocalTime) -> Bool {
     let timeslot = Self.timeslot(ofMinute: moment.minuteOfDay)
     guard log.opened(day: moment.day, timeslot: timeslot) else { return false }

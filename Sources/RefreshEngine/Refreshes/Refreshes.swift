@@ -191,7 +191,7 @@ extension Engine {
     freeSlot(refreshing)
     apps[index].refreshing = nil
     apps[index].keepAnswers(false, at: turn.now)
-    if apps[index].isAttached { noteOwnWrites(of: index, at: turn.now) }
+    if apps[index].isAttached { expectOwnWrites(of: index, at: turn.now) }
     let freshBefore = apps[index].state.freshAt
     // The app may have synced by itself meanwhile.
     if record.outcome.isFresh { apps[index].state.freshAt = max(record.startedAt, freshBefore ?? record.startedAt) }
@@ -228,7 +228,7 @@ extension Engine {
   /// It is no opening and costs nothing. The sync also satisfies due interval, retry, opening and change refreshes. Manual,
   /// push and transfer requests remain, and so does a skip. A running refresh goes on; it does not make the data older
   /// again, and its outcome teaches nothing.
-  mutating func noteOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
+  mutating func recordOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil else { return }
     let record = RefreshRecord(
       id: makeRefreshID(), app: id, trigger: .reported, startedAt: turn.now, endedAt: turn.now,
@@ -243,7 +243,7 @@ extension Engine {
       apps[index].isRetryForUser = false
     }
     apps[index].change = nil
-    noteOwnWrites(of: index, at: turn.now)
+    expectOwnWrites(of: index, at: turn.now)
     turn.touch(index)
     learn(from: record, after: freshBefore, &turn)
     noteEnd(record, &turn)
@@ -385,7 +385,7 @@ extension Engine {
       turn.touch(index)
     }
     turn.touched.insert(schedule.followers)
-    hastenQuestions(at: turn.now)
+    askSooner(at: turn.now)
     catchUp(&turn, byStaleness: true)
     turn.touched.insert(apps.indexes.filter { reportsStale(apps[$0]) != nil })
   }

@@ -72,7 +72,7 @@ struct Refreshing: Hashable, Sendable {
   /// A start that was saved within this time counts from the decision, so that it is not saved again.
   private static let shortWait = Duration.seconds(1)
 
-  /// Notes that the start is performed now: the whole deadline begins.
+  /// Starts the deadline: the start is performed now.
   mutating func startClock(at now: Instant) {
     guard stage == .started else { return }
     deadline.restart(at: now)
@@ -321,13 +321,13 @@ public struct Performers: Hashable, Sendable {
     leases.first { !late.contains($0) && !leaving.contains($0) && isAllowed($0) }
   }
 
-  /// Notes that a process did not end a refresh in time: it gets no other refresh until it answers.
+  /// Marks a process that did not end a refresh in time: it gets no other refresh until it answers.
   public mutating func setLate(_ lease: LeaseID) { late.insert(lease) }
 
-  /// Notes that a late process has answered.
+  /// Ends the mark of a late process, which has answered.
   public mutating func setAnswered(_ lease: LeaseID) { late.remove(lease) }
 
-  /// Notes that a process is about to quit: it gets no other refresh, even if it answers late.
+  /// Marks a process that is about to quit: it gets no other refresh, even if it answers late.
   public mutating func setLeaving(_ lease: LeaseID) { leaving.insert(lease) }
 }
 

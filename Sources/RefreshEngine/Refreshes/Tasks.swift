@@ -21,7 +21,7 @@ public struct TaskPolicy: Hashable, Sendable {
   }
 }
 
-/// How the end of a task tells new data from no data.
+/// How the end of a task shows whether there was new data.
 public enum NewData: Hashable, Sendable {
   /// By exit code: 0 is new data, `no_data_exit` is no data.
   case exit

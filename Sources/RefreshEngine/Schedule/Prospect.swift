@@ -65,7 +65,7 @@ extension Engine {
     var verdict: Verdict
     /// When time alone changes the verdict, boot clock; nil when it never does.
     var next: Instant?
-    /// When the plan in force is made anew, boot clock; nil for an app that no plan refreshes.
+    /// When the plan in force is made again, boot clock; nil for an app that no plan refreshes.
     var night: Instant?
   }
 
@@ -153,7 +153,7 @@ extension Prospect {
   }
 }
 
-/// The coming nights, each of which plans all apps anew, for several prospects from one instant.
+/// The coming nights, each of which plans all apps again, for several prospects from one instant.
 ///
 /// They pass as in a ``Forecast``: on a copy of the engine whose refreshes end at once with no data. If many apps are
 /// refreshed before a night, only the asked app passes it, without the effects of the others.
@@ -225,7 +225,7 @@ public struct NightsAhead {
 }
 
 extension Engine {
-  /// When an app's plan in force is made anew, boot clock; nil if no plan refreshes the app.
+  /// When an app's plan in force is made again, boot clock; nil if no plan refreshes the app.
   func nextPlan(of index: AppIndex) -> Instant? {
     let app = apps[index]
     return app.phase == .background && app.state.lastStart != nil && isPlanned(app) ? nightAt : nil

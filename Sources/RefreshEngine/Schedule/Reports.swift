@@ -34,7 +34,7 @@ public struct WaitRecord: Hashable, Sendable {
 
 extension Engine {
   /// Updates the record of the holds on a due app, and closes it when they change.
-  mutating func noteWaiting(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
+  mutating func recordWait(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
     if case .held(let holds, _) = verdict, !isKeptByOpenQuestions(index, holds) {
       names = holds.map(\.name).filter(\.isWorthARecord)
@@ -80,7 +80,7 @@ public struct HeldEpisode: Hashable, Sendable {
 
 extension Engine {
   /// Updates the episode of an app whose file has `held_for`, and reports it when due.
-  mutating func noteEpisode(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
+  mutating func reportEpisode(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     // Nothing is judged before the first configuration.
     guard isConfigured else { return }
     let before = apps[index].state.episode
@@ -143,7 +143,7 @@ extension Hold {
 
   /// Whether a long wait for the end of the hold is worth a report.
   ///
-  /// An app that is off waits for nothing, and the file tells the end of quiet hours.
+  /// An app that is off waits for nothing, and the file says when quiet hours end.
   fileprivate var isWorthAReport: Bool {
     switch self {
     case .paused, .constraint, .powerSaver, .noPerformer, .concurrency: true
@@ -180,7 +180,7 @@ extension Engine {
   func reportsStale(_ index: AppIndex) -> Instant? { reportsStale(apps[index]) }
 
   /// Reports stale data when due, and clears the report when the data is fresh again.
-  mutating func noteStaleness(_ index: AppIndex, _ turn: inout Turn) {
+  mutating func reportStaleness(_ index: AppIndex, _ turn: inout Turn) {
     guard apps[index].state.isStaleReported || apps[index].policy?.staleAfter != nil, apps[index].policy != nil else {
       return
     }

@@ -99,7 +99,7 @@ public struct LateClock: Hashable, Sendable {
     (self.savedWall, self.restoredAt, self.isEarlier) = (savedWall, restoredAt, isEarlier)
   }
 
-  /// Whether a step of the wall clock is the large step past the last save, which tells the time off.
+  /// Whether a step of the wall clock is the large step past the last save, which shows the time off.
   public func isSettled(by offset: Duration, after before: Duration) -> Bool {
     guard restoredAt.microseconds + offset.inMicroseconds >= savedWall else { return false }
     return (offset - before).inMicroseconds.magnitude >= Self.largeStep.inMicroseconds.magnitude
@@ -114,7 +114,7 @@ public struct LateClock: Hashable, Sendable {
     var transfers: [TransferID: Instant] = [:]
   }
 
-  /// Notes the restored instants of apps, pushes and the pause that are still ahead.
+  /// Remembers the restored instants of apps, pushes and the pause that are still ahead.
   mutating func note(_ states: [AppID: AppState], _ pushes: [AppID: [Push]], _ pause: Pause?) {
     guard !isEarlier else { return }
     if case .until(let end)? = pause { ahead.pause = end }
@@ -125,7 +125,7 @@ public struct LateClock: Hashable, Sendable {
     }
   }
 
-  /// Notes the restored transfers that wait for their time.
+  /// Remembers the restored transfers that wait for their time.
   mutating func note(_ transfers: [TransferID: TransferState]) {
     guard !isEarlier else { return }
     for (id, state) in transfers {
@@ -191,7 +191,7 @@ extension Engine {
       guard let state = transfers[id] else { continue }
       set(state.moved(late.passing(off, restored: late.ahead.transfers[id].map { [$0] })), of: id, &turn)
       guard let moved = transfers[id], moved.endedAt == nil else { continue }
-      transfers.noteGiveUp(at: moved.policy.enqueuedAt + limits.transfers.giveUp)
+      transfers.considerGiveUp(at: moved.policy.enqueuedAt + limits.transfers.giveUp)
     }
   }
 }

@@ -72,7 +72,7 @@ extension Engine {
     transfers.resetGiveUp()
     for id in transfers.ids {
       guard let state = transfers[id], state.endedAt == nil else { continue }
-      transfers.noteGiveUp(at: state.policy.enqueuedAt + limits.transfers.giveUp)
+      transfers.considerGiveUp(at: state.policy.enqueuedAt + limits.transfers.giveUp)
       if isFirst { resume(id, state, &turn) }
     }
     for session in transfers.sessions.keys.sorted() { requestWake(for: session, at: turn.now) }
@@ -160,7 +160,7 @@ extension Engine {
     if let index = apps.index(of: session.app) { turn.touch(index) }
   }
 
-  /// Notes that a session has a new transfer: its end is delivered after that.
+  /// Reopens a session that has a new transfer: its end is delivered after that.
   mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
     guard let index = apps.index(of: session.app), apps[index].drained.contains(where: { $0.name == session.name })
     else { return }

@@ -138,7 +138,7 @@ struct TransferPace: Sendable {
 
   init(at now: Instant) { (began, gotOnAt) = (now, now) }
 
-  /// Notes how many bytes are moved.
+  /// Updates how many bytes are moved.
   mutating func note(_ bytes: Int64, at now: Instant) {
     guard let before = self.bytes, bytes >= before else { return self.bytes = bytes }
     guard bytes - before >= Self.worthASlot else { return }
@@ -169,7 +169,7 @@ extension Engine {
     // The newest of the due transfers, so that older transfers finish.
     let ripe = due.filter { $0.at <= turn.now }.map(\.id).max()
     guard let id = ripe else { return transfers.setYield(at: due.map(\.at).min()) }
-    transfers.noteYielding(id)
+    transfers.markYielding(id)
     stopTransfer(id, .user, &turn)
   }
 

@@ -187,7 +187,7 @@ public struct TransferState: Hashable, Sendable {
     case waiting(from: Instant)
     /// A worker has it.
     case transferring
-    /// Its worker was told to stop, and has not reported the stop.
+    /// Its worker was asked to stop, and has not reported the stop.
     case stopping(TransferStop)
     /// The user paused it.
     case paused
@@ -252,7 +252,7 @@ public enum TransferVerdict: Hashable, Sendable {
   case held([Hold])
   /// It runs.
   case transferring
-  /// It was told to stop.
+  /// It was asked to stop.
   case stopping(TransferStop)
   /// The user paused it.
   case paused

@@ -106,14 +106,14 @@ struct Transfers: Sendable {
   /// Begins to look for the first transfer to give up.
   mutating func resetGiveUp() { giveUpAt = nil }
 
-  /// Considers when a transfer will be given up, boot clock.
-  mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
+  /// Brings the next look for transfers to give up forward to an instant of the boot clock.
+  mutating func considerGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
 
   /// The most transfers that may wait for their rename without a slot.
   private static let mostFetched = 64
 
-  /// Notes that all bytes of a transfer have arrived: its slot is free.
-  mutating func noteFetched(_ id: TransferID) {
+  /// Frees the slot of a transfer whose bytes have all arrived.
+  mutating func markFetched(_ id: TransferID) {
     guard let state = states[id], state.stage == .transferring, fetched.count < Self.mostFetched,
       fetched.insert(id).inserted
     else { return }
@@ -121,14 +121,14 @@ struct Transfers: Sendable {
     isTouched = true
   }
 
-  /// Notes that a transfer was given to a worker.
-  mutating func notePace(of id: TransferID, at now: Instant) { paces[id] = TransferPace(at: now) }
+  /// Starts to follow the pace of a transfer that a worker has.
+  mutating func beginPace(of id: TransferID, at now: Instant) { paces[id] = TransferPace(at: now) }
 
-  /// Notes how many bytes of a transfer are moved.
+  /// Updates how many bytes of a transfer are moved.
   mutating func note(_ bytes: Int64, movedOf id: TransferID, at now: Instant) { paces[id]?.note(bytes, at: now) }
 
-  /// Notes that a transfer is stopped so that another gets its slot.
-  mutating func noteYielding(_ id: TransferID) { yielding.insert(id) }
+  /// Marks a transfer that is stopped so that another gets its slot.
+  mutating func markYielding(_ id: TransferID) { yielding.insert(id) }
 
   /// Moves the transfers whose time has come into the lanes.
   mutating func ripen(at now: Instant) {
@@ -209,7 +209,7 @@ extension Engine {
   mutating func enqueue(_ enqueued: [Enqueued], _ turn: inout Turn) {
     for transfer in enqueued where transfers[transfer.id] == nil {
       set(TransferState(policy: transfer.policy), of: transfer.id, &turn)
-      transfers.noteGiveUp(at: transfer.policy.enqueuedAt + limits.transfers.giveUp)
+      transfers.considerGiveUp(at: transfer.policy.enqueuedAt + limits.transfers.giveUp)
       noteOpen(transfer.policy.session, &turn)
     }
   }
@@ -351,7 +351,7 @@ extension Engine {
     for id in transfers.ids {
       guard let state = transfers[id], state.endedAt == nil, state.stage != .paused else { continue }
       let end = state.policy.enqueuedAt + limits.transfers.giveUp
-      if end <= turn.now { discard(id, .expired, &turn) } else { transfers.noteGiveUp(at: end) }
+      if end <= turn.now { discard(id, .expired, &turn) } else { transfers.considerGiveUp(at: end) }
     }
   }
 
@@ -392,7 +392,7 @@ extension Engine {
       state.stage = .transferring
       state.hasBegun = true
       set(state, of: id, &turn)
-      transfers.notePace(of: id, at: turn.now)
+      transfers.beginPace(of: id, at: turn.now)
       turn.decision.effects.append(.transfer(id, state.policy.app))
     }
   }

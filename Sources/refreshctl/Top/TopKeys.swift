@@ -109,7 +109,7 @@ enum TopHelp {
     ("p", "pause all apps for the rest of today; again: resume"),
     ("/", "filter by a part of the id or of the name; Enter keeps the filter, Esc ends it"),
     ("?", "this help"),
-    ("Ctrl-L", "draw the screen anew"),
+    ("Ctrl-L", "redraw the screen"),
     ("q Esc", "back to the list; q there: quit"),
   ]
 
