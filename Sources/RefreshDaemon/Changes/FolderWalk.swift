@@ -99,7 +99,7 @@ struct FolderWalk {
   private var entries = 0
   /// The watches that take room.
   private var taken: Set<Int32> = []
-  /// The present, in microseconds of the wall clock: later times of files are wrong; read anew when a file has one.
+  /// The present, in microseconds of the wall clock: later times of files are wrong; read again when a file has one.
   private var now = EventLoop.wallMicroseconds()
 
   /// Walks through a folder.
