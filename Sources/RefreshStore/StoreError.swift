@@ -29,7 +29,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case unanswered
     /// A newer refreshd wrote the file; it stays as it is.
     case newerSchema
-    /// Anything else; the sentence and the SQLite code tell more.
+    /// Anything else; the sentence and the SQLite code say more.
     case other
   }
 

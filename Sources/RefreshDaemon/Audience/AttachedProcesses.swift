@@ -93,7 +93,7 @@ final class AttachedProcesses {
     for app in performers.keys.sorted() { reportServed(app) }
   }
 
-  /// Notes that a process did not end a refresh in time; it gets no other refresh until it answers.
+  /// Marks a process that did not end a refresh in time; it gets no other refresh until it answers.
   func setLate(_ lease: LeaseID, of app: AppID, _ refresh: RefreshID, tokens: [String]) {
     guard let process = open[lease]?.call.peer.pid else { return }
     open[lease]?.late = (tokens.last, refresh, core.now)

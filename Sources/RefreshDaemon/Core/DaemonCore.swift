@@ -103,7 +103,7 @@ final class DaemonCore {
   /// Keeps the mistakes for which a new configuration was refused.
   func refuse(_ problems: [Problem]) { ownConfiguration.refused = problems }
 
-  /// Reads the clocks; if the wall clock was set, first tells the engine.
+  /// Reads the clocks; if the wall clock was set, informs the engine first.
   ///
   /// Called before each event and each answer with a wall time; nothing else depends on the wall clock.
   @discardableResult

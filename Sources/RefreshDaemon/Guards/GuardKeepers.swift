@@ -37,7 +37,7 @@ final class GuardKeepers: ProcessOwner {
   /// Whether no keeper is left, except keepers that outlived SIGKILL.
   var isEmpty: Bool { running.values.allSatisfy(\.ending.isGivenUp) }
 
-  /// Starts a keeper; `isKept` tells whether an earlier keeper left the unit stopped or frozen.
+  /// Starts a keeper; `isKept` says whether an earlier keeper left the unit stopped or frozen.
   func keep(_ run: Run, _ unit: GuardedUnit, isKept: Bool, of app: AppConfiguration?) {
     start(run, unit, isKept: isKept, givesBack: false, of: app)
   }
@@ -115,7 +115,7 @@ final class GuardKeepers: ProcessOwner {
 
   // MARK: The keeper's words
 
-  /// Notes the report of a keeper by its token; false if the user has no such keeper.
+  /// Applies the report of a keeper by its token; false if the user has no such keeper.
   func noteReport(_ token: String, isKept: Bool, _ text: String, from user: UInt32) -> Bool {
     guard let keeper = running.values.first(where: { $0.token == token && $0.owner == user }) else {
       return false

@@ -164,7 +164,7 @@ struct DaemonJournal: Sendable {
       [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
-  /// Reports a new phase of an app; from a desktop it tells when somebody looks at the app, and is for debugging only.
+  /// Reports a new phase of an app; from a desktop it shows when somebody looks at the app, and is for debugging only.
   func changedPhase(of app: AppID, to phase: Phase, isSeen: Bool) {
     write(
       "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", isSeen ? .debug : .info,

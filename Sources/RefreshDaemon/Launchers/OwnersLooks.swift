@@ -257,7 +257,7 @@ enum OwnersPath {
 
 /// The rights of an app's owner on the files of the machine, by their modes.
 ///
-/// The daemon may read every file, so it checks the owner's rights itself: otherwise `new_data` would tell the owner when
+/// The daemon may read every file, so it checks the owner's rights itself: otherwise `new_data` would show the owner when
 /// another user's file changed. The kernel cannot check, because the unit may not change its user. Access control lists do
 /// not count.
 final class OwnersView {

@@ -170,7 +170,7 @@ final class WalkedDirectory {
       return fstatat(directory.descriptor, bytes, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Whether the entry is a directory; some file systems do not tell with the name.
+    /// Whether the entry is a directory; some file systems do not say so with the name.
     func isDirectory(maySearch: Bool, in directory: WalkedDirectory) -> Bool {
       let kind = Int(entry.pointee.d_type)
       guard kind == Int(DT_UNKNOWN), maySearch else { return kind == Int(DT_DIR) }

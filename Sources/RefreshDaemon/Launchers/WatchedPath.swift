@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// The path that tells whether a task brought new data, from the look before the start to the look after the end.
+/// The path that shows whether a task brought new data, from the look before the start to the look after the end.
 struct ChangedPath {
   let path: String
   /// The answer of the look before the start; nil before that look, and if a previous daemon did not keep it.

@@ -16,7 +16,7 @@ final class LastRefreshes {
     return index < refreshes.count && refreshes[index].app == app ? refreshes[index].last : nil
   }
 
-  /// Notes an ended refresh.
+  /// Remembers an ended refresh.
   func note(_ refresh: StoredRefresh, of app: AppID) {
     let index = index(of: app)
     if index < refreshes.count, refreshes[index].app == app {

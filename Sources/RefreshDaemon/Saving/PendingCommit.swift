@@ -83,7 +83,7 @@ extension Effect {
     }
   }
 
-  /// Whether the effect waits for the commit of its decision, because it starts something or tells somebody.
+  /// Whether the effect waits for the commit of its decision, because it starts something or informs somebody.
   ///
   /// The other effects end a running task or let a refresh go on. They never wait for a disk.
   var isSavedFirst: Bool {

@@ -112,7 +112,7 @@ final class StoreReads {
     reads.read(begin, then: answer) { [overdue] in answer(.failure(overdue)) }
   }
 
-  /// Notes a problem of a read; true if it differs from the last read's problem.
+  /// Records a problem of a read; true if it differs from the last read's problem.
   func isNews(_ problem: StoreError) -> Bool {
     defer { failure = problem }
     return failure != problem

@@ -29,7 +29,7 @@ final class DesktopSessions {
   private let audience: Audience
   private var sessions: [Int: Session] = [:]
   private var last = 0
-  /// The apps that each user's sessions were told to watch for, with the engine's ids.
+  /// The apps that each user's sessions watch for, with the engine's ids.
   private var followed: [UInt32: FollowedList] = [:]
 
   init(_ core: DaemonCore, _ audience: Audience) { (self.core, self.audience) = (core, audience) }
@@ -168,7 +168,7 @@ extension Presence {
 }
 
 extension AppConfiguration {
-  /// Whether desktops tell the app's phase.
+  /// Whether desktops report the app's phase.
   fileprivate var followsDesktops: Bool { desktop.lifecycle == .desktop && policy.unusable == nil }
 }
 

@@ -11,7 +11,7 @@ actor DiskSpaceReader {
 
   /// The transfers that fit into a folder, by the bytes that each needs.
   ///
-  /// If the space cannot be read, all fit: the worker sees more than the daemon, and its error tells more than waiting.
+  /// If the space cannot be read, all fit: the worker sees more than the daemon, and its error says more than waiting.
   func fitting(_ needs: [TransferID: Int64], in folder: String) -> [TransferID] {
     var space = statvfs()
     guard statvfs(folder, &space) == 0 else { return needs.keys.sorted() }
@@ -58,7 +58,7 @@ final class DiskSpaceWatch {
     }
   }
 
-  /// Notes whether a transfer waits for space; the stage is nil when the transfer is gone.
+  /// Updates whether a transfer waits for space; the stage is nil when the transfer is gone.
   func note(_ id: TransferID, _ stage: TransferState.Stage?) {
     if case .noSpace(let needed) = stage, let path = runner[id]?.request.path {
       check.add(id, path: path, needed: needed, at: core.now)

@@ -100,7 +100,7 @@ struct KnownTransfers {
     notices[session, default: TransferSessionNotice()].note(result)
   }
 
-  /// Notes the text in a stored transfer for the end of its session.
+  /// Remembers the text in a stored transfer for the end of its session.
   mutating func noteWords(of transfer: StoredTransfer) {
     if let words = transfer.request.notice {
       notices[transfer.state.policy.session, default: TransferSessionNotice()].words = words

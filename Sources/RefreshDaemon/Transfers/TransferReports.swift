@@ -20,13 +20,13 @@ struct PostponedReports {
     return true
   }
 
-  /// Notes that the removal of a transfer is stored: its worker reports the end.
+  /// Releases the report of a transfer whose removal is stored: its worker reports the end.
   mutating func beginRemoval(of id: TransferID) {
     removing.insert(id)
     reports[id] = nil
   }
 
-  /// Notes the stage of a transfer; returns the report that was held back, if the transfer is not removed after all.
+  /// Applies the stage of a transfer; returns the report that was held back, if the transfer is not removed after all.
   mutating func release(_ id: TransferID, in stage: TransferState.Stage) -> TransferReport? {
     if case .stopping(let reason) = stage, reason.discards { return nil }
     removing.remove(id)

@@ -242,7 +242,7 @@ final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
     }
   }
 
-  /// Notes whether any transfer has not ended; true if that has changed.
+  /// Updates whether any transfer has not ended; true if that has changed.
   func updateHasOpen() -> Bool {
     let isOpen = core.engine.transferCounts != (0, 0)
     defer { hasOpen = isOpen }

@@ -134,7 +134,7 @@ final class TransferWatchers {
     }
   }
 
-  /// Tells a client of some transfers; false when nothing is left to tell.
+  /// Reports some transfers to a client; false when nothing is left to report.
   private func tell(_ number: Int) -> Bool {
     guard let client = clients[number] else { return false }
     if client.line.isEmpty { (client.line, client.changed) = (client.changed.sorted()[...], []) }

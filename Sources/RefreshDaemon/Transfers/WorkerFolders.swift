@@ -23,7 +23,7 @@ final class WorkerFolders {
     return WorkerConfinement(writes: .folders([folder]))
   }
 
-  /// Notes the end of a process; returns its folder if it got no view, so that its work is tried again without a view.
+  /// Applies the end of a process; returns its folder if it got no view, so that its work is tried again without a view.
   @discardableResult
   func noteEnd(of key: ProcessKey, _ end: TaskEnd) -> String? {
     guard let folder = viewing.removeValue(forKey: key), end.exit == .exited(Self.noView) else { return nil }

@@ -128,7 +128,7 @@ final class WorkerPool: ProcessOwner {
     return true
   }
 
-  /// Notes a worker's report; a worker that was told to stop or to end gets no more time for it.
+  /// Records a worker's report; a worker that was asked to stop or to end gets no more time for it.
   func heard(from worker: Worker) {
     if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
   }
@@ -258,7 +258,7 @@ final class WorkerPool: ProcessOwner {
     sendOrders()
   }
 
-  /// Notes that a worker's connection is gone: the worker ends by itself now.
+  /// Applies that a worker's connection is gone: the worker ends by itself now.
   private func callEnded(of worker: Worker) {
     worker.call = nil
     guard worker.isOpen, workers[worker.key] != nil else { return }
@@ -291,7 +291,7 @@ extension WorkerPool {
       case starting
       /// It has asked for work, and accepts orders.
       case working
-      /// It was told that nothing is left for it, or its connection is gone.
+      /// It has heard that nothing is left for it, or its connection is gone.
       case finishing
       /// It got SIGTERM, and gets SIGKILL if it does not end.
       case ending
@@ -319,9 +319,9 @@ extension WorkerPool {
     var orders: [Wire.Order] = []
     /// The transfers that the worker moves or must stop.
     var given: Set<TransferID> = []
-    /// The transfers that it was told to stop.
+    /// The transfers that it was asked to stop.
     var stopping: Set<TransferID> = []
-    /// Its limit in bytes a second, as last told; nil without a limit.
+    /// Its limit in bytes a second, as last sent; nil without a limit.
     var rate: Int64?
 
     init(

@@ -44,7 +44,7 @@ struct StatusScope {
     if let prospect = outlook.prospect { note(prospect, of: app.id) }
   }
 
-  /// Notes the app that starts first or, if no start is known, is due first.
+  /// Remembers the app that starts first or, if no start is known, is due first.
   private mutating func note(_ prospect: Prospect, of app: AppID) {
     guard let at = prospect.start?.earliest ?? prospect.due?.earliest else { return }
     let other = (isHeld: prospect.start == nil, at: at, app: app, prospect: prospect)

@@ -7,7 +7,7 @@ import Varlink
 enum KeepTask {
   /// Runs the task and returns the exit code: 0 when the unit is returned.
   ///
-  /// A line on standard output tells the daemon why the unit could not be returned.
+  /// A line on standard output says why the unit could not be returned.
   static func run() -> Int32 {
     if let failure = Confinement.enter() {
       print(failure.message)

@@ -150,7 +150,7 @@ final class SubreaperTrees: ProcessTrees {
     let source: IOSource
     let descriptor: Int32
     let owners: Set<ProcessKey>
-    /// Whether the process was already ending when it was found, which is too late to tell its owner.
+    /// Whether the process was already ending when it was found, which is too late to find its owner.
     let isEnding: Bool
     /// The task whose end waits for the end of this process.
     var killedFor: ProcessKey?

@@ -81,7 +81,7 @@ final class Spawner {
     start.answer(.failure(error))
   }
 
-  /// Notes that a process was reaped; the last of a thread ends it.
+  /// Counts a reaped process; the last of a thread ends it.
   func reaped(_ process: pid_t) {
     workers.first { $0.processes.contains(process) }?.processes.remove(process)
     endIdleWorkers()

@@ -104,7 +104,7 @@ extension SystemdLauncher {
     readState(of: task)
   }
 
-  /// Reads the state of a unit that may have ended before the manager knew whom to tell.
+  /// Reads the state of a unit that may have ended before the manager knew whom to inform.
   func lookAtEnd(of task: SystemdTask) {
     task.call = calls.add { [unowned self, unowned task] in
       bus.call(ServiceManager.subState(at: task.path), timeout: Self.patience, handler: $0)

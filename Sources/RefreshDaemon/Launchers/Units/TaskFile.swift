@@ -44,12 +44,12 @@ struct TaskFile {
     try put(text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
   }
 
-  /// Notes that the task has printed something.
+  /// Records that the task has printed something.
   func notePrinted() throws(SystemCallError) {
     try put("# printed\n", O_WRONLY | O_APPEND | O_CLOEXEC)
   }
 
-  /// Notes the completion of the task.
+  /// Records the completion of the task.
   func note(_ completion: TaskCompletion) throws(SystemCallError) {
     try put("# completed \(completion.text)\n", O_WRONLY | O_APPEND | O_CLOEXEC)
   }
