@@ -173,7 +173,7 @@ extension Engine {
 extension App {
   /// The part of a background refresh's interval that is its window; ``longestWindow`` bounds it.
   ///
-  /// There is no shortest window: with a lowered floor, a minute would be longer than some intervals.
+  /// Windows have no minimum: with a lowered floor, a minute would be longer than some intervals.
   static let windowPart: Int64 = 10
   static let longestWindow = Duration.minutes(15)
 

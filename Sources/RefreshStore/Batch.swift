@@ -79,7 +79,7 @@ public struct ArrivedPush: Hashable, Sendable {
   public var app: AppID
   /// The push that wakes the app; nil if only the message id is saved.
   public var push: Push?
-  /// The id of its message at its source; nil if it has none.
+  /// The id of its message at its source; nil if the source gives none.
   public var message: String?
   /// Whether the source says that the message is new; a known id is then a reused id.
   public var isNew: Bool

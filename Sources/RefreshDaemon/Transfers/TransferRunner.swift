@@ -94,7 +94,7 @@ final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
     parts.saving.promise { problem, _ in
       if problem != nil {
         for (id, _) in stored { (self.known[id], self.enqueued[id]) = (nil, nil) }
-        // The engine has none of them, so they are deleted.
+        // The engine does not know them, so the batch deletes them.
         var changes = Changes()
         changes.transfers = Set(stored.map(\.0))
         self.parts.saving.add(changes)

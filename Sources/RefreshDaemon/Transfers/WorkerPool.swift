@@ -258,7 +258,7 @@ final class WorkerPool: ProcessOwner {
     sendOrders()
   }
 
-  /// Applies that a worker's connection is gone: the worker ends by itself now.
+  /// Handles the loss of a worker's connection: the worker ends by itself now.
   private func callEnded(of worker: Worker) {
     worker.call = nil
     guard worker.isOpen, workers[worker.key] != nil else { return }

@@ -112,9 +112,9 @@ public struct AppState: Hashable, Sendable {
   public var lastStart: Instant?
   /// When the last refresh that did not fail started: the age of the data; nil before the first.
   public var freshAt: Instant?
-  /// When the first configuration named the app, boot clock: the age counts from here while there is no data.
+  /// When the first configuration named the app, boot clock; until there is data, its age counts from here.
   public var seenAt: Instant?
-  /// When the plan has the next background refresh, boot clock; nil while there is no plan.
+  /// When the plan schedules the next background refresh, boot clock; nil without a plan.
   public var planned: Instant?
   /// The refresh that is asked for.
   public var request: Request?

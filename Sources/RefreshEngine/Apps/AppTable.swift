@@ -130,7 +130,7 @@ struct AppIndexes {
   }
 }
 
-/// A value for each app; nil for an app that has none.
+/// An optional value for each app.
 struct PerApp<Value: Sendable>: Sendable {
   private var values: ContiguousArray<Value?> = []
 

@@ -64,7 +64,7 @@ extension Engine {
     changePhase(index, &turn) { app in app.leases.removeAll { $0.id == lease } }
   }
 
-  /// Applies whether a process of the app serves its refreshes.
+  /// Updates whether a process of the app serves its refreshes.
   mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
     guard let index = apps.index(of: id) else { return }
     apps[index].isAttached = isAttached

@@ -103,9 +103,9 @@ public struct PushLimit: Hashable, Sendable {
 public enum PushChange: Hashable, Sendable {
   /// It is this now.
   case kept(AppID, Push)
-  /// It is delivered or dropped, and is to be forgotten.
+  /// It was delivered or dropped; the store deletes it.
   case gone
-  /// It was merged into an older push, and is to be forgotten.
+  /// It was merged into an older push; the store deletes it.
   case merged
 }
 

@@ -23,7 +23,7 @@ public struct TaskPolicy: Hashable, Sendable {
 
 /// How the end of a task shows whether there was new data.
 public enum NewData: Hashable, Sendable {
-  /// By exit code: 0 is new data, `no_data_exit` is no data.
+  /// By exit code: 0 means new data, `no_data_exit` means no data.
   case exit
   /// Exit 0 is new data if the task printed anything, else no data.
   case output

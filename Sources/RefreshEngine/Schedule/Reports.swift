@@ -53,7 +53,7 @@ extension Engine {
 }
 
 extension Hold.Name {
-  /// Whether the history records the hold; the other holds last for moments, or are no wait.
+  /// Whether the history records the hold; the other holds last only moments, or are not waits.
   fileprivate var isWorthARecord: Bool {
     switch self {
     case .never, .stopping, .settling, .unsteady, .suspending, .concurrency: false

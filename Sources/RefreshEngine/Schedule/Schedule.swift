@@ -217,7 +217,7 @@ struct ChunkedArray {
     if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
   }
 
-  /// The chunk that holds an entry, or would hold it; nil if there is no chunk.
+  /// The chunk that holds an entry, or would hold it; nil if there are no chunks.
   private func chunk(of entry: Entry) -> Int? {
     guard !chunks.isEmpty else { return nil }
     return max(0, chunks.partitioningIndex { chunk in chunk.first.map { $0 > entry } ?? false } - 1)

@@ -282,7 +282,7 @@ public struct AttemptProgress: Hashable, Sendable {
 
   /// Whether the attempt has moved more of the file.
   ///
-  /// Reaching the point of an earlier attempt again is no progress. Otherwise a server that makes each attempt start over,
+  /// Reaching the point of an earlier attempt again is not progress. Otherwise a server that makes each attempt start over,
   /// and breaks off at the same point, would be asked without end or pause.
   public var hasProgressed: Bool { bytes - mostBefore >= Self.worthHaving }
 }
