@@ -78,7 +78,7 @@ struct SecretWarnings {
     if let (key, peer) = unchecked {
       warn(
         key, in: file,
-        "cannot tell that CouchDB checks the certificate of \(peer.url.host), and by default it does not: anyone on the way "
+        "cannot tell whether CouchDB checks the certificate of \(peer.url.host), which it does not do by default: anyone on the way "
           + "could read and change the documents and the login",
         remedy: "set verify_ssl_certificates = true and ssl_trusted_certificates_file in [replicator] of CouchDB")
     }
@@ -113,7 +113,7 @@ struct SecretWarnings {
         if !settings.usesTLS, !HTTPURL.isThisMachine(settings.host) {
           warn(
             "mqtt.tls", in: file,
-            "cannot keep messages\(settings.credentialFile == nil ? "" : " and the password") from others on the way to "
+            "cannot protect messages\(settings.credentialFile == nil ? "" : " and the password") on the way to "
               + settings.host, remedy: "remove tls = false, unless you trust that network")
         }
         look(at: settings.credentialFile, "mqtt.credential_file", forbidden: 0o007, in: file)
@@ -128,14 +128,14 @@ struct SecretWarnings {
     do throws(Unreadable) { url = try HTTPURL(text) } catch { return }
     if url.isPlain, !url.isOfThisMachine, let secret = url.hasLogin ? "a password" : secret {
       warn(
-        key, in: file, "cannot keep \(secret) from others on the way to \(url.host) by http://",
-        remedy: "write https://, unless you trust that network")
+        key, in: file, "cannot protect \(secret) on the way to \(url.host): http:// is not encrypted",
+        remedy: "use https://, unless you trust that network")
     }
     if url.hasLogin, let mode = Self.mode(of: file), mode & 0o004 != 0 {
       let remedy =
         key == "ping"
-        ? "take that from it with chmod o-rwx" : "write it into a credential_file with mode 0600"
-      warn(key, in: file, "cannot keep a password in a file that all may read", remedy: remedy)
+        ? "run chmod o-rwx on it" : "put it in a credential_file with mode 0600"
+      warn(key, in: file, "cannot keep a password in a file that everyone can read", remedy: remedy)
     }
   }
 
@@ -143,8 +143,8 @@ struct SecretWarnings {
   private mutating func look(at path: String?, _ key: String, forbidden: mode_t, in file: String) {
     guard let path, path.hasPrefix("/"), let mode = Self.mode(of: path), mode & forbidden != 0 else { return }
     warn(
-      key, in: file, "cannot use \(quoted(path)): it holds secrets and others may read it",
-      remedy: "take that from it with chmod \(forbidden & 0o070 == 0 ? "o-rwx" : "go-rwx")")
+      key, in: file, "cannot keep secrets in \(quoted(path)): others can read it",
+      remedy: "run chmod \(forbidden & 0o070 == 0 ? "o-rwx" : "go-rwx") on it")
   }
 
   /// The mode of a file; nil if it does not exist, or its file system does not answer.
@@ -181,7 +181,7 @@ private enum MisplacedFiles {
           return name == lower ? nil : misspelt(lower, in: directory)
         }
         return Unreadable(
-          "the file is not read: apps have theirs in apps.d", remedy: "move it to \(apps), or remove it")
+          "the file is ignored: app files belong in apps.d", remedy: "move it to \(apps), or remove it")
       }
         + warnings(in: apps) { name in
           name.hasSuffix(".toml") ? nil : misspelt("\(name.dropLast(".toml".count)).toml", in: apps)
@@ -194,8 +194,8 @@ private enum MisplacedFiles {
     var status = stat()
     let isTaken = lstat("\(folder)/\(name)", &status) == 0
     return Unreadable(
-      "the file is not read: its name has letters in upper case",
-      remedy: isTaken ? "remove it; there is a \(name)" : "rename it to \(name), or remove it")
+      "the file is ignored: its name has uppercase letters",
+      remedy: isTaken ? "remove it; \(name) already exists" : "rename it to \(name), or remove it")
   }
 
   private static func warnings(in folder: String, _ judge: (String) -> Unreadable?) -> [Problem] {

@@ -111,7 +111,7 @@ private struct ReadFiles {
     guard let first = guards[unit.description].flatMap({ apps[$0] }) else { return guards[unit.description] = app.id }
     let problem = Problem(
       file: app.file, key: "unit", message: "cannot guard \(unit.name) twice: \(first.file) guards it",
-      remedy: "write what it needs into one file, and remove the other")
+      remedy: "put its conditions in one file, and remove the other")
     problemsOfApps.append(problem)
     for id in [first.id, app.id] { apps[id]?.hold(because: "\(problem)") }
   }
@@ -130,10 +130,10 @@ private struct ReadFiles {
     // Nobody knows which of the two files is meant, so neither is used.
     let problem = Problem(
       file: app.file, line: file.idLine, key: "id",
-      message: "cannot have a second app \(app.id): \(locations[app.id] ?? first.file) has it",
+      message: "cannot use the id \(app.id) twice: \(locations[app.id] ?? first.file) has it already",
       remedy: source.folder == first.folder
         ? "give one of them another id, or remove one"
-        : "give both files one name to have that of the stronger directory in force, or remove one")
+        : "give both files the same name, so that the stronger directory wins, or remove one")
     problemsOfApps.append(problem)
     apps[app.id]?.hold(because: "\(problem)")
   }
@@ -171,7 +171,7 @@ final class LoadContext {
     isASCII = entries.isASCII
     interner.isOff = !isASCII
     var section = Section(file: mainFile, entries: entries)
-    defer { mainKeys = Unreadable.unknownKeys(section.known, remedy: "write it into refreshd.toml") }
+    defer { mainKeys = Unreadable.unknownKeys(section.known, remedy: "put it in refreshd.toml") }
     limits = Limits(from: &section)
     sessions = section.read("sessions", .word(.logind)) ?? sessions
     launcher = section.read("launcher", .word(.spawn)) ?? launcher
@@ -199,14 +199,14 @@ final class LoadContext {
     case .found(let user): owner = user
     case .missing:
       throw Unreadable(
-        "cannot find a user \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/passwd")
+        "cannot find a user \(quoted(text)) on this machine", remedy: "write a name or number from /etc/passwd")
     case .silent: throw .unanswered("the user \(quoted(text))")
     }
     // systemd looks up groups itself, and `auto` may turn out to be systemd.
     if owner.groups == nil, launcher == .spawn { throw .unanswered("the groups of \(quoted(text))") }
     guard owner.uid == reader.uid || reader.canChangeUser else {
       throw Unreadable(
-        "cannot run an app of \(quoted(text)): this daemon runs the apps of "
+        "cannot run an app of \(quoted(text)): this daemon runs only the apps of "
           + users.user(numbered: reader.uid).name,
         remedy: "remove the key, or install the app for the system's daemon")
     }
@@ -225,12 +225,12 @@ final class LoadContext {
     case .found(let group): gid = group
     case .missing:
       throw Unreadable(
-        "cannot find a group \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/group")
+        "cannot find a group \(quoted(text)) on this machine", remedy: "write a name or number from /etc/group")
     case .silent: throw .unanswered("the group \(quoted(text))")
     }
     guard reader.canChangeUser || gid == users.user(numbered: reader.uid).gid else {
       throw Unreadable(
-        "cannot run in the group \(quoted(text)): only the system's daemon, as root, can",
+        "cannot run in the group \(quoted(text)): only the system's daemon, which runs as root, can",
         remedy: "remove the key, or install the app for the system's daemon")
     }
     return gid
@@ -273,7 +273,7 @@ extension Unreadable {
   fileprivate static func unanswered(_ subject: String) -> Unreadable {
     Unreadable(
       "cannot look up \(subject): the user database has not answered for \(Patience.bound.components.seconds) s",
-      remedy: "see that getent passwd answers; the file is read again then")
+      remedy: "check that getent passwd answers; then the file is read again")
   }
 }
 

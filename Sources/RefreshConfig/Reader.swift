@@ -102,7 +102,7 @@ extension Reader {
   func refusalToWatch(_ path: String) -> Unreadable? {
     guard let folder = privateFolders.first(where: { path == $0 || path.hasPrefix("\($0)/") }) else { return nil }
     return Unreadable(
-      "cannot watch \(quoted(path)): the daemon has a \(folder) of its own",
-      remedy: "write a path elsewhere, or PrivateTmp=no with systemctl edit refreshd")
+      "cannot watch \(quoted(path)): the daemon has its own \(folder)",
+      remedy: "choose a path elsewhere, or set PrivateTmp=no with systemctl edit refreshd")
   }
 }

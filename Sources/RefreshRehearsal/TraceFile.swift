@@ -20,7 +20,7 @@ extension Trace {
     do {
       text = try Data(contentsOf: URL(filePath: path))
     } catch {
-      throw TraceError(line: nil, reason: "cannot read the file; name one that is there and that you may read")
+      throw TraceError(line: nil, reason: "cannot read the file; name a file that exists and that you may read")
     }
     try self.init(text: [UInt8](text))
   }
@@ -33,7 +33,7 @@ extension Trace {
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let first: FirstLine = try Self.read(lines.first ?? [], 1, example: #"{"days": 42, "warm": 14}"#)
     guard (1...3660).contains(first.days), (0..<first.days).contains(first.warm ?? 0) else {
-      throw TraceError(line: 1, reason: "cannot take these days; write 1 to 3660 days, fewer of them warm")
+      throw TraceError(line: 1, reason: "cannot use these days; write 1 to 3660 days, fewer of them warm")
     }
     var apps: [TracedApp] = []
     for (index, line) in lines.enumerated().dropFirst() where !line.isEmpty {
@@ -41,14 +41,14 @@ extension Trace {
         line, index + 1, example: #"{"app": "org.example.todo", "updates": [12.5], "opens": [480]}"#)
       guard let id = AppID(app.app) else {
         throw TraceError(
-          line: index + 1, reason: "cannot take \"\(app.app)\" as an app; write an id like org.example.todo")
+          line: index + 1, reason: "cannot use \"\(app.app)\" as an app id; write an id like org.example.todo")
       }
       let moments = app.updates + app.opens + app.fails
       guard moments.allSatisfy({ $0 >= 0 && $0 <= Double(first.days) * 1440 }) else {
-        throw TraceError(line: index + 1, reason: "cannot take a moment outside of the trace's days; write minutes")
+        throw TraceError(line: index + 1, reason: "cannot use a moment outside the trace's days; write minutes")
       }
       guard app.fails.isEmpty || app.fails.count == 2 && app.fails[0] <= app.fails[1] else {
-        throw TraceError(line: index + 1, reason: "cannot take \"fails\"; write its first and its last minute")
+        throw TraceError(line: index + 1, reason: "cannot use \"fails\" alone; write its first and its last minute")
       }
       let fails = app.fails.isEmpty ? 0..<0 : app.fails[0]..<app.fails[1]
       apps.append(TracedApp(id: id, updates: app.updates, openings: app.opens, fails: fails))

@@ -54,11 +54,11 @@ def test_a_file_that_is_there_stays_unless_forced(daemon):
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["todo", "--run", "true"], 'cannot take "todo" as the id'),
+        (["todo", "--run", "true"], 'cannot use "todo" as an app id'),
         ([MAIL, "--run", "no-such-program"], 'cannot find "no-such-program"'),
         ([MAIL, "--run", "true", "--every", "soon"], "background_interval: cannot"),
         ([MAIL, "--run", "true", "--owner", "no-such-user"], 'cannot find a user "no-such-user"'),
-        (["org.example.twin", "--run", "true"], "cannot have a second app org.example.twin"),
+        (["org.example.twin", "--run", "true"], "cannot use the id org.example.twin twice"),
     ],
 )
 def test_a_mistake_writes_nothing(daemon, arguments, word):

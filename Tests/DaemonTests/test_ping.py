@@ -245,7 +245,7 @@ def test_check_warns_of_a_secret_that_goes_by_http(daemon):
     [problem] = daemon.call("Manager.Check")["problems"]
     assert problem["is_warning"] and problem["key"] == "ping"
     assert problem["message"] == (
-        "cannot keep the URL of the ping, which is a secret, from others on the way to hc.example.org by http://")
+        "cannot protect the URL of the ping, which is a secret, on the way to hc.example.org: http:// is not encrypted")
     assert SECRET not in str(problem)
 
 

@@ -82,7 +82,7 @@ def test_a_bad_configuration_changes_nothing(daemon):
     assert {(str(daemon.file(MAIL)), key) for key in ["colour", "background_interval", "task"]} <= places
     assert str(daemon.config / "refreshd.toml") in {file for file, _ in places}
     for problem in refused["problems"]:
-        assert problem["message"].startswith("cannot ") and problem["remedy"]
+        assert problem["message"] and problem["remedy"]
         assert problem.get("line", 1) >= 1
     assert daemon.show() == before
     assert daemon.status()["configuration"]["problems"] == refused["problems"]

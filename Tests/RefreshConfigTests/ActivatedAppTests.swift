@@ -28,7 +28,7 @@ import Testing
   func wrongName(_ name: String) throws {
     #expect(
       try problems("activate = \"\(name)\"") == [
-        "4: task.activate: cannot take \"\(name)\" as the name of an app on the session bus; "
+        "4: task.activate: cannot use \"\(name)\" as the name of an app on the session bus; "
           + #"write the name of its desktop file, without ".desktop", as in "org.example.Notes""#
       ])
   }
@@ -38,10 +38,10 @@ import Testing
     #expect(
       try problems("activate = \"a.b\"\ndirectory = \"/srv\"\nnew_data = \"output\"\nretry_exit = 7") == [
         "5: task.directory: cannot set directory for an app that the session bus starts; "
-          + "write it into the app's own service file in dbus-1/services",
-        "6: task.new_data: cannot judge an app by its output, which the session keeps; "
-          + #"write "exit" or "changed:/WHOLE/PATH""#,
-        "7: task.retry_exit: cannot judge activate by retry_exit: its exit code is not known; remove the key",
+          + "put it in the app's own service file in dbus-1/services",
+        "6: task.new_data: cannot judge an app by its output: it goes to the session; "
+          + #"write "exit" or "changed:/ABSOLUTE/PATH""#,
+        "7: task.retry_exit: cannot judge activate by retry_exit: its exit code is unknown; remove the key",
       ])
   }
 
@@ -49,8 +49,8 @@ import Testing
   func alone() throws {
     #expect(
       try problems("activate = \"a.b\"\n[[task]]\nrun = [\"/usr/bin/true\"]") == [
-        "4: task.activate: cannot have other tasks beside activate: an app that attaches performs the whole refresh; "
-          + "give the other tasks an app file of their own"
+        "4: task.activate: cannot combine activate with other tasks: an app that attaches performs the whole refresh; "
+          + "move the other tasks to their own app file"
       ])
   }
 
@@ -58,8 +58,8 @@ import Testing
   func root() throws {
     #expect(
       try problems("activate = \"a.b\"", owner: "root") == [
-        "2: owner: cannot activate an app for root, who has no session bus; "
-          + #"name the user of the app, as in owner = "anna""#
+        "2: owner: cannot activate an app for root: root has no session bus; "
+          + #"name the app's user, as in owner = "anna""#
       ])
   }
 }

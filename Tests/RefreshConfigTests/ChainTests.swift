@@ -48,7 +48,7 @@ import Testing
       ])
     #expect(
       try problems("after = \"pull\"") == [
-        #"4: task.after: cannot take a string for this key; write for example after = ["pull"]"#
+        #"4: task.after: cannot use a string here; write for example after = ["pull"]"#
       ])
   }
 
@@ -58,8 +58,8 @@ import Testing
       try problems(
         "name = \"notify\"\nafter = [\"index\"]", "name = \"index\"\nafter = [\"pull\"]",
         "name = \"pull\"\nafter = [\"index\"]") == [
-          #"9: task.after: cannot start any of these first: "index" after "pull" after "index"; "#
-            + "take one of the names out of after"
+          #"9: task.after: cannot start any of these tasks first: "index" after "pull" after "index"; "#
+            + "remove one name from after"
         ])
   }
 }

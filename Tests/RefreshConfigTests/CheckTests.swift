@@ -28,8 +28,8 @@ import Testing
     ])
   func logins(_ keys: String, _ secret: String?) throws {
     let expected = secret.map {
-      "apps.d/a.b.toml: url: cannot keep \($0) from others on the way to h by http://; "
-        + "write https://, unless you trust that network"
+      "apps.d/a.b.toml: url: cannot protect \($0) on the way to h: http:// is not encrypted; "
+        + "use https://, unless you trust that network"
     }
     #expect(try warnings(app(keys)) == [expected].compactMap(\.self))
   }
@@ -41,8 +41,8 @@ import Testing
     for id in ["a.a", "a.b"] { try scratch.write("apps.d/\(id).toml", "id = \"\(id)\"\n[[task]]\nshell = \"true\"\n") }
     try scratch.write("apps.d/a.c.toml", "id = \"a.c\"\nping = \"http://h/y\"\n[[task]]\nshell = \"true\"\n")
     let text =
-      "ping: cannot keep the URL of the ping, which is a secret, from others on the way to h by http://; "
-      + "write https://, unless you trust that network"
+      "ping: cannot protect the URL of the ping, which is a secret, on the way to h: http:// is not encrypted; "
+      + "use https://, unless you trust that network"
     #expect(warnings(scratch).sorted() == ["apps.d/a.c.toml: \(text)", "refreshd.toml: \(text)"])
   }
 
@@ -52,8 +52,8 @@ import Testing
     chmod("\(scratch.path)/apps.d/a.b.toml", 0o644)
     #expect(
       warnings(scratch) == [
-        "apps.d/a.b.toml: url: cannot keep a password in a file that all may read; "
-          + "write it into a credential_file with mode 0600"
+        "apps.d/a.b.toml: url: cannot keep a password in a file that everyone can read; "
+          + "put it in a credential_file with mode 0600"
       ])
     chmod("\(scratch.path)/apps.d/a.b.toml", 0o640)
     #expect(warnings(scratch).isEmpty)
@@ -72,7 +72,8 @@ import Testing
     chmod("\(scratch.path)/secret", 0o644)
     #expect(
       warnings(scratch).map { String($0.prefix { $0 != "\"" }) } == [
-        "apps.d/a.b.toml: credential_file: cannot use ", "push.toml: mqtt.credential_file: cannot use ",
+        "apps.d/a.b.toml: credential_file: cannot keep secrets in ",
+        "push.toml: mqtt.credential_file: cannot keep secrets in ",
       ])
     chmod("\(scratch.path)/secret", 0o640)
     #expect(warnings(scratch).count == 1)
@@ -89,7 +90,7 @@ import Testing
     }
     #expect(
       try of("[[mqtt]]\nname = \"a\"\nhost = \"h\"\ntls = false\ncredential_file = \"c\"\n") == [
-        "push.toml: mqtt.tls: cannot keep messages and the password from others on the way to h; "
+        "push.toml: mqtt.tls: cannot protect messages and the password on the way to h; "
           + "remove tls = false, unless you trust that network"
       ])
     #expect(try of("[[mqtt]]\nname = \"a\"\nhost = \"::1\"\ntls = false\n").isEmpty)
@@ -97,8 +98,8 @@ import Testing
     let ntfy = "name = \"a\"\ntopics = { \"a.b\" = \"up\" }\nurl = "
     #expect(
       try of("[[ntfy]]\n\(ntfy)\"http://h:8080\"\n") == [
-        "push.toml: url: cannot keep topics, which are secrets, from others on the way to h:8080 by http://; "
-          + "write https://, unless you trust that network"
+        "push.toml: url: cannot protect topics, which are secrets, on the way to h:8080: http:// is not encrypted; "
+          + "use https://, unless you trust that network"
       ])
     #expect(try of("[[ntfy]]\n\(ntfy)\"https://h\"\n").isEmpty)
     #expect(try of("[[sse]]\nname = \"a\"\napp = \"a.b\"\nurl = \"http://h\"\n").isEmpty)
@@ -119,18 +120,18 @@ import Testing
   func besideTheFolder() throws {
     #expect(
       try warnings(["mail.toml", "refreshd.toml", "apps.d/feeds.toml"])
-        == ["mail.toml: the file is not read: apps have theirs in apps.d; move it to apps.d, or remove it"])
+        == ["mail.toml: the file is ignored: app files belong in apps.d; move it to apps.d, or remove it"])
   }
 
   @Test("a file whose name has letters in upper case is one")
   func upperCase() throws {
-    let start = "the file is not read: its name has letters in upper case;"
+    let start = "the file is ignored: its name has uppercase letters;"
     #expect(
       try warnings(["apps.d/mail.TOML"]) == ["apps.d/mail.TOML: \(start) rename it to mail.toml, or remove it"])
     #expect(
       try warnings(["apps.d/mail.TOML", "apps.d/mail.toml", "Refreshd.toml"]) == [
         "Refreshd.toml: \(start) rename it to refreshd.toml, or remove it",
-        "apps.d/mail.TOML: \(start) remove it; there is a mail.toml",
+        "apps.d/mail.TOML: \(start) remove it; mail.toml already exists",
       ])
   }
 

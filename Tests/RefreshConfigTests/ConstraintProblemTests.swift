@@ -9,92 +9,92 @@ import Testing
     [
       (
         #"network = "lan""#,
-        [#"2: network: cannot take "lan"; write "none", "any", "unmetered" or "wifi""#]
+        [#"2: network: cannot use "lan" here; write "none", "any", "unmetered" or "wifi""#]
       ),
       (
-        "network = true", [#"2: network: cannot take a boolean for this key; write for example network = "unmetered""#]
+        "network = true", [#"2: network: cannot use a boolean here; write for example network = "unmetered""#]
       ),
-      (#"power = "AC""#, [#"2: power: cannot take "AC"; write "any", "ac" or "not-low""#]),
-      (#"ssids = "Home""#, [#"2: ssids: cannot take a string for this key; write for example ssids = ["Home"]"#]),
+      (#"power = "AC""#, [#"2: power: cannot use "AC" here; write "any", "ac" or "not-low""#]),
+      (#"ssids = "Home""#, [#"2: ssids: cannot use a string here; write for example ssids = ["Home"]"#]),
       (
         #"ssids = ["Home", 5]"#,
-        [#"2: ssids: cannot take an integer in this array; put it in quotes, as in ssids = ["Home"]"#]
+        [#"2: ssids: cannot use an integer in this array; put it in quotes, as in ssids = ["Home"]"#]
       ),
       (
-        #"ssids = [""]"#, [#"2: ssids: cannot take "" as the name of a Wi-Fi network; write a name of 1 to 32 bytes"#]
+        #"ssids = [""]"#, [#"2: ssids: cannot use "" as the name of a Wi-Fi network; write a name of 1 to 32 bytes"#]
       ),
       (
         "denied_ssids = [\"\(String(repeating: "ä", count: 16))\", \"\(String(repeating: "ä", count: 17))\"]",
         [
-          "2: denied_ssids: cannot take \"\(String(repeating: "ä", count: 17))\" as the name of a Wi-Fi network; "
+          "2: denied_ssids: cannot use \"\(String(repeating: "ä", count: 17))\" as the name of a Wi-Fi network; "
             + "write a name of 1 to 32 bytes"
         ]
       ),
-      (#"idle = "yes""#, ["2: idle: cannot take a string for this key; write for example idle = true"]),
-      ("calm = 1", ["2: calm: cannot take an integer for this key; write for example calm = true"]),
+      (#"idle = "yes""#, ["2: idle: cannot use a string here; write for example idle = true"]),
+      ("calm = 1", ["2: calm: cannot use an integer here; write for example calm = true"]),
       (
         #"metered_when_stale = "yes""#,
-        ["2: metered_when_stale: cannot take a string for this key; write for example metered_when_stale = true"]
+        ["2: metered_when_stale: cannot use a string here; write for example metered_when_stale = true"]
       ),
       (
         #"mounted = "backup""#,
         [
-          #"2: mounted: cannot take "backup" as a mount point; write a whole path as /proc/self/mountinfo has it, "#
-            + "without a slash at its end"
+          #"2: mounted: cannot use "backup" as a mount point; write the absolute path that /proc/self/mountinfo shows, "#
+            + "without a final slash"
         ]
       ),
       (
         #"mounted = "/media/backup/""#,
         [
-          #"2: mounted: cannot take "/media/backup/" as a mount point; write a whole path as /proc/self/mountinfo has it, "#
-            + "without a slash at its end"
+          #"2: mounted: cannot use "/media/backup/" as a mount point; write the absolute path that /proc/self/mountinfo shows, "#
+            + "without a final slash"
         ]
       ),
       (
         #"present = "usb:1d6b""#,
         [
-          #"2: present: cannot take "usb:1d6b" as a device; write "usb:VENDOR:PRODUCT" with the two numbers that lsusb "#
+          #"2: present: cannot use "usb:1d6b" as a device; write "usb:VENDOR:PRODUCT" with the two numbers that lsusb "#
             + #"shows, as in "usb:1d6b:0002""#
         ]
       ),
       (
         #"reachable = "nas.local""#,
         [
-          #"2: reachable: cannot take "nas.local" as a server; write "HOST:PORT" with a port from 1 to 65535, as in "#
+          #"2: reachable: cannot use "nas.local" as a server; write "HOST:PORT" with a port from 1 to 65535, as in "#
             + #""nas.local:22" or "[fd00::1]:22""#
         ]
       ),
       (
         #"reachable = "fd00::1:22""#,
         [
-          #"2: reachable: cannot take "fd00::1:22" as a server; write "HOST:PORT" with a port from 1 to 65535, as in "#
+          #"2: reachable: cannot use "fd00::1:22" as a server; write "HOST:PORT" with a port from 1 to 65535, as in "#
             + #""nas.local:22" or "[fd00::1]:22""#
         ]
       ),
       (
         #"when = ["scripts/vpn"]"#,
         [
-          #"2: when: cannot find the program "scripts/vpn" by a relative path; write its whole path, or its name alone"#
+          #"2: when: cannot find the program "scripts/vpn" by a relative path; write its absolute path, or only its name"#
         ]
       ),
-      ("quiet = false", [#"2: quiet: cannot take a boolean for this key; write for example quiet = "22:00-06:00""#]),
+      ("quiet = false", [#"2: quiet: cannot use a boolean here; write for example quiet = "22:00-06:00""#]),
       (
         #"quiet = "06:00-06:00""#,
-        [#"2: quiet: cannot tell the quiet hours of "06:00-06:00": they begin and end at the same time; \#(quiet)"#]
+        [#"2: quiet: cannot use "06:00-06:00" as quiet hours: they begin and end at the same time; \#(quiet)"#]
       ),
-      (#"max_stale = "59s""#, ["2: max_stale: cannot take 59s: it is out of bounds; write 1min to 10y"]),
+      (#"max_stale = "59s""#, ["2: max_stale: cannot use 59s: it is out of range; write 1min to 10y"]),
       (
         "max_stale = \"2h\"\nbackground_interval = \"3h\"",
-        [#"2: max_stale: cannot take max_stale = "2h" with a refresh every 3h; \#(staleness)"#]
+        [#"2: max_stale: cannot use max_stale = "2h" with a refresh every 3h; \#(staleness)"#]
       ),
       (
         "background_interval = \"minimum\"\nmax_stale = \"10min\"",
-        [#"3: max_stale: cannot take max_stale = "10min" with a refresh every 15min; \#(staleness)"#]
+        [#"3: max_stale: cannot use max_stale = "10min" with a refresh every 15min; \#(staleness)"#]
       ),
-      (#"max_stale = "2h""#, [#"2: max_stale: cannot take max_stale = "2h" with a refresh every 1d; \#(staleness)"#]),
+      (#"max_stale = "2h""#, [#"2: max_stale: cannot use max_stale = "2h" with a refresh every 1d; \#(staleness)"#]),
       (
         "background_interval = 1\nmax_stale = \"2h\"",
-        [#"2: background_interval: cannot take an integer for this key; write for example background_interval = "24h""#]
+        [#"2: background_interval: cannot use an integer here; write for example background_interval = "24h""#]
       ),
     ]
     + [
@@ -124,11 +124,11 @@ import Testing
       """)
     #expect(
       scratch.problems() == [
-        "refreshd.toml:1: max_concurrent: cannot take 0: it is out of bounds; write 1 to 1000",
-        #"refreshd.toml:2: unknown_conditions: cannot take "unknown"; write "met" or "unmet""#,
-        #"refreshd.toml:3: power_saver: cannot take a boolean for this key; write for example power_saver = "dearer""#,
-        "refreshd.toml:4: settle: cannot take 11min: it is out of bounds; write 0 to 10min",
-        #"refreshd.toml:6: defaults.max_stale: cannot take max_stale = "2h" with a refresh every 1d; \#(Self.staleness)"#,
+        "refreshd.toml:1: max_concurrent: cannot use 0: it is out of range; write 1 to 1000",
+        #"refreshd.toml:2: unknown_conditions: cannot use "unknown" here; write "met" or "unmet""#,
+        #"refreshd.toml:3: power_saver: cannot use a boolean here; write for example power_saver = "dearer""#,
+        "refreshd.toml:4: settle: cannot use 11min: it is out of range; write 0 to 10min",
+        #"refreshd.toml:6: defaults.max_stale: cannot use max_stale = "2h" with a refresh every 1d; \#(Self.staleness)"#,
       ])
   }
 
@@ -139,7 +139,7 @@ import Testing
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\nbackground_interval = \"5d\"\n[[task]]\nrun = [\"true\"]")
     #expect(
       scratch.problems() == [
-        #"apps.d/x.toml:2: background_interval: cannot take max_stale = "3d" with a refresh every 5d; \#(Self.staleness)"#
+        #"apps.d/x.toml:2: background_interval: cannot use max_stale = "3d" with a refresh every 5d; \#(Self.staleness)"#
       ])
   }
 
@@ -151,7 +151,7 @@ import Testing
       "apps.d/x.toml", "id = \"a.b\"\nbackground_interval = \"5d\"\nmax_stale = 7\n[[task]]\nrun = [\"true\"]")
     #expect(
       scratch.problems() == [
-        #"apps.d/x.toml:3: max_stale: cannot take an integer for this key; write for example max_stale = "3d""#
+        #"apps.d/x.toml:3: max_stale: cannot use an integer here; write for example max_stale = "3d""#
       ])
   }
 

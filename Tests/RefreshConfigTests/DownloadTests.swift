@@ -59,14 +59,14 @@ import Testing
         priority = 101
         max_rates = "1MB"
         """) == [
-          "3: task.retry_exit: cannot judge transfer by retry_exit: it tells itself whether there is something new; "
+          "3: task.retry_exit: cannot judge transfer by retry_exit: it reports itself whether there is new data; "
             + "remove the key",
-          "7: task.transfer.session: cannot take a text that is empty, too long or has control characters; "
-            + "write 1 to 255 bytes in one line",
-          #"8: task.transfer.sha256: cannot take "abc" as a SHA-256; write 64 hexadecimal digits, as sha256sum does"#,
-          #"9: task.transfer.network: cannot take "metered"; write "none", "any", "unmetered" or "wifi""#,
-          "10: task.transfer.priority: cannot take 101: it is out of bounds; write -100 to 100",
-          "11: task.transfer.max_rates: cannot use a key that is not known here; did you mean task.transfer.max_rate?",
+          "7: task.transfer.session: cannot use a text that is empty, too long or has control characters; "
+            + "write 1 to 255 bytes on one line",
+          #"8: task.transfer.sha256: cannot use "abc" as a SHA-256; write 64 hexadecimal digits, as sha256sum prints them"#,
+          #"9: task.transfer.network: cannot use "metered" here; write "none", "any", "unmetered" or "wifi""#,
+          "10: task.transfer.priority: cannot use 101: it is out of range; write -100 to 100",
+          "11: task.transfer.max_rates: unknown key; did you mean task.transfer.max_rate?",
         ])
   }
 }

@@ -23,15 +23,15 @@ import Testing
   @Test(
     "are refused with a reason",
     arguments: [
-      ("", "it is empty"), ("  ", "it is empty"), ("5 fortnights", "\"fortnights\" is no unit of time"),
-      ("5MIN", "\"MIN\" is no unit of time"), ("-5min", "it is negative"), ("1h -5min", "it is negative"),
-      ("min", "there is no number before \"min\""), ("1h min", "there is no number before \"min\""),
-      ("5.min", "there is no digit behind the point"), ("10y 1us", "it is longer than 10 years"),
+      ("", "it is empty"), ("  ", "it is empty"), ("5 fortnights", "\"fortnights\" is not a unit of time"),
+      ("5MIN", "\"MIN\" is not a unit of time"), ("-5min", "it is negative"), ("1h -5min", "it is negative"),
+      ("min", "a number is missing before \"min\""), ("1h min", "a number is missing before \"min\""),
+      ("5.min", "a digit is missing after the point"), ("10y 1us", "it is longer than 10 years"),
       ("11y", "it is longer than 10 years"), ("99999999999999999y", "it is longer than 10 years"),
       ("9223372036854775807us", "a number has too many digits"), ("0.5us", "it has a fraction of a microsecond"),
-      ("0.1234567s", "it has a fraction of a microsecond"), ("infinity", "there is no number before \"infinity\""),
+      ("0.1234567s", "it has a fraction of a microsecond"), ("infinity", "a number is missing before \"infinity\""),
       ("1.2.3h", "a number has two points"), ("0.0000000000001y", "a number has too many digits"),
-      ("٣min", "there is no number before \"٣min\""),
+      ("٣min", "a number is missing before \"٣min\""),
     ]
   )
   func refused(_ text: String, reason: String) {

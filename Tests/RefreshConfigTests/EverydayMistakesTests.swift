@@ -20,7 +20,7 @@ import Testing
   func quotes(line: String) throws {
     let problems = try problems(line)
     #expect(problems.count == 1)
-    #expect(problems[0].contains(#"; write text in quotes, as in "any" or "5min", and true or false without; "#))
+    #expect(problems[0].contains(#"; put text in quotes, as in "any" or "5min", but not true or false; "#))
   }
 
   @Test(
@@ -30,7 +30,7 @@ import Testing
     let problems = try problems(line)
     #expect(problems.count == 1)
     #expect(
-      problems[0].hasSuffix("cannot read the file as TOML: a text has no closing quote on its line; add the quote"))
+      problems[0].hasSuffix("cannot read the file as TOML: a string is not closed on its line; add the closing quote"))
   }
 
   @Test("a control character within a text is no missing quote")
@@ -46,14 +46,14 @@ import Testing
     try scratch.write("refreshd.toml", "network = \"any\"\nowner = \"root\"\n[[task]]\nrun = [\"true\"]\n")
     try scratch.write(
       "apps.d/x.toml", Self.app + "max_concurrent = 2\n[transfers]\nbandwidth = \"1MB\"\n" + Self.task)
-    let unknown = "cannot use a key that is not known here"
+    let unknown = "unknown key"
     #expect(
       scratch.problems() == [
-        "apps.d/x.toml:2: max_concurrent: \(unknown); write it into refreshd.toml",
-        "apps.d/x.toml:3: transfers: \(unknown); write it into refreshd.toml",
-        "refreshd.toml:1: network: \(unknown); write it below [defaults] for all apps, or into an app's file",
-        "refreshd.toml:2: owner: \(unknown); write it into an app's file",
-        "refreshd.toml:3: task: \(unknown); write it into an app's file",
+        "apps.d/x.toml:2: max_concurrent: \(unknown); put it in refreshd.toml",
+        "apps.d/x.toml:3: transfers: \(unknown); put it in refreshd.toml",
+        "refreshd.toml:1: network: \(unknown); put it below [defaults] for all apps, or in an app's file",
+        "refreshd.toml:2: owner: \(unknown); put it in an app's file",
+        "refreshd.toml:3: task: \(unknown); put it in an app's file",
       ])
   }
 
@@ -71,7 +71,7 @@ import Testing
     try scratch.write("apps.d/x.toml", "id = \"\(text)\"\n" + Self.task)
     #expect(
       scratch.problems() == [
-        "apps.d/x.toml:1: id: cannot take \"\(text)\" as the id of an app; write two or more parts of letters, digits, _ "
+        "apps.d/x.toml:1: id: cannot use \"\(text)\" as an app id; write two or more parts of letters, digits, _ "
           + "and -, none of which begins with a digit, in 255 bytes at most, as in \"org.example.todo\""
       ])
   }
@@ -95,7 +95,7 @@ import Testing
     } catch {
       #expect(
         error.problems.map(\.remedy) == [
-          "give both files one name to have that of the stronger directory in force, or remove one"
+          "give both files the same name, so that the stronger directory wins, or remove one"
         ])
     }
   }

@@ -71,16 +71,16 @@ import Testing
         max_size = "much"
         form = "x"
         """) == [
-          "3: task.new_data: cannot judge http by new_data: it tells itself whether there is something new; "
+          "3: task.new_data: cannot judge http by new_data: it reports itself whether there is new data; "
             + "remove the key",
-          #"5: task.http.url: cannot use a URL of the scheme "ftp"; write http:// or https:// before the host"#,
-          #"6: task.http.to: cannot use "/srv/../etc/passwd" as the path of a file: it has an empty part, "." or ".."; "#
+          #"5: task.http.url: cannot use a URL with the scheme "ftp"; write http:// or https:// before the host"#,
+          #"6: task.http.to: cannot use "/srv/../etc/passwd" as a file: the path contains an empty part, "." or ".."; "#
             + "write the path without it",
-          "7: task.http.netrc: cannot take user and password from two places; write one of netrc and credential_file",
-          #"8: task.http.credential_file: cannot use "relative" as the path of a file: it is not a whole path; "#
+          "7: task.http.netrc: cannot read user and password from two files; use either netrc or credential_file",
+          #"8: task.http.credential_file: cannot use "relative" as a file: the path is not absolute; "#
             + "begin with a slash",
-          #"9: task.http.max_size: cannot take "much" as an amount of data; write for example "100MB" or "1GiB""#,
-          "10: task.http.form: cannot use a key that is not known here; the keys here are "
+          #"9: task.http.max_size: cannot read "much" as an amount of data; write for example "100MB" or "1GiB""#,
+          "10: task.http.form: unknown key; the keys here are "
             + "credential_file, headers_file, max_size, netrc, to, url",
         ])
   }
@@ -91,7 +91,7 @@ import Testing
     #expect(
       try Self.problems("http = {}") == [
         "3: task.http.url: cannot fetch without a URL; write for example \(example)",
-        "3: task.http.to: cannot fetch without a path to put it; write for example \(example)",
+        "3: task.http.to: cannot fetch without a path to save to; write for example \(example)",
       ])
     #expect(
       try Self.problems("run = [\"/usr/bin/true\"]\n\(example)") == [
@@ -101,7 +101,7 @@ import Testing
       ])
     #expect(
       try Self.problems("http = \"https://example.org/\"") == [
-        "3: task.http: cannot take a string for this key; write for example \(example)"
+        "3: task.http: cannot use a string here; write for example \(example)"
       ])
   }
 
@@ -119,7 +119,7 @@ import Testing
       """)
     #expect(
       scratch.problems(as: Self.reader) == [
-        #"apps.d/x.toml:5: task.http: cannot put two files at "/srv/feed.xml"; give each a path of its own"#
+        #"apps.d/x.toml:5: task.http: cannot save two files to "/srv/feed.xml"; give each file its own path"#
       ])
   }
 
@@ -129,7 +129,7 @@ import Testing
       try Self.problems(
         #"http = { url = "https://example.org/", to = "/srv/feed.xml" }"#,
         as: Reader(uid: 0, isProgram: { _ in false }, workers: Reader.workers(besides: "/usr/bin/refreshd"))) == [
-          #"3: task.http: cannot find refresh-worker, which does it, at "/usr/bin/refresh-worker" or "#
+          #"3: task.http: cannot find refresh-worker, which runs this task, at "/usr/bin/refresh-worker" or "#
             + #""/usr/libexec/refreshd/refresh-worker"; install it there"#
         ])
   }

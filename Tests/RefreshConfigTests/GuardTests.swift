@@ -33,15 +33,15 @@ import Testing
     try scratch.write("apps.d/x.toml", Self.file + line)
     let key = line.prefix { $0 != " " }
     let problem = try #require(scratch.problems(as: FetchTests.reader).first)
-    #expect(problem.hasPrefix("apps.d/x.toml:4: \(key): cannot set \(key) for a guard, which refreshes nothing"))
+    #expect(problem.hasPrefix("apps.d/x.toml:4: \(key): cannot set \(key) for a guard: it refreshes nothing"))
   }
 
   @Test(
     "only a service can be guarded",
     arguments: [
-      ("sync.timer", "cannot guard \"sync.timer\": only a service is stopped and started again; write a .service"),
+      ("sync.timer", "cannot guard \"sync.timer\": refreshd stops and starts only services; write a .service"),
       ("sync@.service", "cannot start the template \"sync@.service\" itself; write an instance, such as"),
-      ("refreshd.service", "cannot have refreshd start \"refreshd.service\", a unit of its own; write another unit"),
+      ("refreshd.service", "cannot start \"refreshd.service\": it belongs to refreshd; choose another unit"),
     ])
   func units(name: String, problem: String) throws {
     let scratch = try Scratch()
@@ -67,7 +67,7 @@ import Testing
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\nkind = \"guard\"\n")
     #expect(
       scratch.problems(as: FetchTests.reader) == [
-        #"apps.d/x.toml: unit: cannot guard without a unit; write for example unit = "syncthing.service""#
+        #"apps.d/x.toml: unit: a guard needs a unit; write for example unit = "syncthing.service""#
       ])
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\nunit = \"sync.service\"\n")
     #expect(
@@ -85,6 +85,6 @@ import Testing
     try scratch.write("apps.d/a.d.toml", "id = \"a.d\"\nkind = \"guard\"\nunit = \"other.service\"\n")
     let problem = try #require(scratch.problems(as: FetchTests.reader).first)
     #expect(problem.hasPrefix("apps.d/a.c.toml: unit: cannot guard sync.service twice: "))
-    #expect(problem.hasSuffix("apps.d/a.b.toml guards it; write what it needs into one file, and remove the other"))
+    #expect(problem.hasSuffix("apps.d/a.b.toml guards it; put its conditions in one file, and remove the other"))
   }
 }

@@ -66,12 +66,14 @@ import Testing
       ])
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\nkind = \"long\"\n")
     #expect(
-      scratch.problems() == [#"apps.d/x.toml:2: kind: cannot take "long"; write "refresh", "guard" or "processing""#])
+      scratch.problems() == [
+        #"apps.d/x.toml:2: kind: cannot use "long" here; write "refresh", "guard" or "processing""#
+      ])
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\n")
     try scratch.write("refreshd.toml", "[defaults]\nkind = \"processing\"")
     #expect(
       scratch.problems() == [
-        "refreshd.toml:2: defaults.kind: cannot use a key that is not known here; write it into an app's file"
+        "refreshd.toml:2: defaults.kind: unknown key; put it in an app's file"
       ])
   }
 }

@@ -194,7 +194,7 @@ import Testing
 
 @Suite("Owners of apps") struct OwnerTests {
   static let refusedOwner =
-    #"apps.d/a.toml:2: owner: cannot run an app of "root": this daemon runs the apps of nobody; "#
+    #"apps.d/a.toml:2: owner: cannot run an app of "root": this daemon runs only the apps of nobody; "#
     + "remove the key, or install the app for the system's daemon"
 
   func scratch(_ line: String) throws -> Scratch {
@@ -233,7 +233,7 @@ import Testing
     let reader = Reader(uid: nobody.pw_uid, isUserDaemon: true)
     #expect(
       try scratch("group = \"root\"").problems(as: reader) == [
-        #"apps.d/a.toml:2: group: cannot run in the group "root": only the system's daemon, as root, can; "#
+        #"apps.d/a.toml:2: group: cannot run in the group "root": only the system's daemon, which runs as root, can; "#
           + "remove the key, or install the app for the system's daemon"
       ])
     #expect(try scratch("group = \"\(nobody.pw_gid)\"").load(as: reader).apps[0].commands[0].group == nobody.pw_gid)
@@ -268,7 +268,7 @@ import Testing
     for program in ["/usr", "\(scratch.path)/data", "\(scratch.path)/missing"] {
       let problems = try problems(program, with: scratch)
       #expect(problems.count == 1)
-      #expect(problems[0].contains("it is no executable file; install the program, or correct its name"))
+      #expect(problems[0].contains("it is not an executable file; install the program, or correct its name"))
     }
     #expect(
       try problems("refreshd-has-no-such-program", with: scratch) == [

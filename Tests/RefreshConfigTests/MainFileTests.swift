@@ -51,14 +51,14 @@ import Testing
       """)
     #expect(
       scratch.problems() == [
-        "refreshd.toml:2: transfers.max_concurrent: cannot take 0: it is out of bounds; write 1 to 1000",
-        "refreshd.toml:3: transfers.max_per_host: cannot take a string for this key; "
+        "refreshd.toml:2: transfers.max_concurrent: cannot use 0: it is out of range; write 1 to 1000",
+        "refreshd.toml:3: transfers.max_per_host: cannot use a string here; "
           + "write for example max_per_host = 6",
-        "refreshd.toml:4: transfers.bandwidth: cannot take \"fast\" as an amount of data; "
+        "refreshd.toml:4: transfers.bandwidth: cannot read \"fast\" as an amount of data; "
           + "write for example \"100MB\" or \"1GiB\"",
-        "refreshd.toml:5: transfers.stall_timeout: cannot take 2h: it is out of bounds; write 1s to 1h",
-        "refreshd.toml:6: transfers.give_up: cannot take 0: it is out of bounds; write 1s to 10y",
-        "refreshd.toml:7: transfers.patience: cannot use a key that is not known here; "
+        "refreshd.toml:5: transfers.stall_timeout: cannot use 2h: it is out of range; write 1s to 1h",
+        "refreshd.toml:6: transfers.give_up: cannot use 0: it is out of range; write 1s to 10y",
+        "refreshd.toml:7: transfers.patience: unknown key; "
           + "the keys here are bandwidth, give_up, max_concurrent, max_per_host, stall_timeout",
       ])
   }
@@ -78,7 +78,7 @@ import Testing
     }
     #expect(
       try scratch(#"launcher = "docker""#).problems() == [
-        #"refreshd.toml:1: launcher: cannot take "docker"; write "auto", "systemd" or "spawn""#
+        #"refreshd.toml:1: launcher: cannot use "docker" here; write "auto", "systemd" or "spawn""#
       ])
   }
 }
@@ -98,7 +98,7 @@ import Testing
     #expect(try scratch(#"sessions = "logind""#).load().sessions == .logind)
     #expect(
       try scratch(#"sessions = "elogind""#).problems() == [
-        #"refreshd.toml:1: sessions: cannot take "elogind"; write "none" or "logind""#
+        #"refreshd.toml:1: sessions: cannot use "elogind" here; write "none" or "logind""#
       ])
   }
 }

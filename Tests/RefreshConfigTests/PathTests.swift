@@ -19,7 +19,7 @@ import Testing
     return scratch.problems(as: FetchTests.reader)
   }
 
-  @Test("a folder is a whole path, or one from the owner's home")
+  @Test("a folder is an absolute path, or one from the owner's home")
   func paths() throws {
     let app = try load("watch = [\"~/Notes\", \"/srv/mail\"]\nwatch_settle = \"1min\"")
     #expect(app.policy.watch == ["~/Notes", "/srv/mail"] && app.policy.watchSettle == .minutes(1))
@@ -37,8 +37,8 @@ import Testing
   }
 
   private static let form =
-    #"it is not the whole path of a folder; begin with a slash, or with ~/ for the owner's home, and leave out "..", "." "#
-    + "and a slash at the end"
+    #"it is not the absolute path of a folder; begin with a slash, or with ~/ for the owner's home, without "..", "." or "#
+    + "a final slash"
 
   @Test(
     "what cannot be watched is a mistake",
@@ -46,24 +46,24 @@ import Testing
       (#"watch = ["Notes"]"#, #"watch: cannot watch "Notes": \#(form)"#),
       (#"watch = ["/srv/../etc"]"#, #"watch: cannot watch "/srv/../etc": \#(form)"#),
       (#"watch = ["/srv/"]"#, #"watch: cannot watch "/srv/": \#(form)"#),
-      (#"watch = ["/"]"#, #"watch: cannot watch "/": it is too much to watch; name folders in it"#),
-      (#"watch = ["~"]"#, #"watch: cannot watch "~": it is too much to watch; name folders in it"#),
+      (#"watch = ["/"]"#, #"watch: cannot watch "/": it is too large to watch; name folders inside it"#),
+      (#"watch = ["~"]"#, #"watch: cannot watch "~": it is too large to watch; name folders inside it"#),
       (#"watch = [""]"#, #"watch: cannot watch "": \#(form)"#),
       (#"watch = ["~bob/Notes"]"#, #"watch: cannot watch "~bob/Notes": \#(form)"#),
-      (#"watch = "~/Notes""#, #"watch: cannot take a string for this key; write for example watch = ["~/Notes"]"#),
+      (#"watch = "~/Notes""#, #"watch: cannot use a string here; write for example watch = ["~/Notes"]"#),
       (#"watch = ["/srv", "/srv"]"#, #"watch: cannot watch "/srv" twice; write it once"#),
       (
         "watch = [\((0...16).map { "\"/srv/\($0)\"" }.joined(separator: ", "))]",
-        "watch: cannot watch 17 folders for one app; write at most 16; the folders below each are watched too"
+        "watch: cannot watch 17 folders for one app; write at most 16; the folders inside them are watched too"
       ),
       (
         "watch = [\"/srv\"]\nwatch_settle = \"500ms\"",
-        "watch_settle: cannot take 500ms: it is out of bounds; write 2s to 1h"
+        "watch_settle: cannot use 500ms: it is out of range; write 2s to 1h"
       ),
       (
         "watch_settle = \"1min\"",
-        "watch_settle: cannot wait for folders to settle that are not watched; "
-          + "write for example watch = [\"~/Notes\"] beside it"
+        "watch_settle: cannot use watch_settle without watch; "
+          + "add for example watch = [\"~/Notes\"]"
       ),
     ])
   func mistakes(_ keys: String, _ problem: String) throws {
@@ -88,8 +88,8 @@ import Testing
     #expect(warnings.allSatisfy { $0.isWarning && $0.key == "watch" })
     #expect(
       warnings.map { "\($0.message); \($0.remedy)" } == [
-        #"cannot find the folder "\#(scratch.path)/none"; make it; it is watched from then on"#,
-        #"cannot watch "\#(scratch.path)/apps.d/x.toml": it is no folder; write the folder that it is in"#,
+        #"cannot find the folder "\#(scratch.path)/none"; create it; it is watched from then on"#,
+        #"cannot watch "\#(scratch.path)/apps.d/x.toml": it is not a folder; write the folder that contains it"#,
       ])
   }
 }
@@ -137,8 +137,8 @@ import Testing
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\n[[task]]\nrun = [\"true\"]\nnew_data = \"changed:/tmp/inbox\"")
     #expect(
       scratch.problems(as: reader) == [
-        #"apps.d/x.toml:4: task.new_data: cannot watch "/tmp/inbox": the daemon has a /tmp of its own; "#
-          + "write a path elsewhere, or PrivateTmp=no with systemctl edit refreshd"
+        #"apps.d/x.toml:4: task.new_data: cannot watch "/tmp/inbox": the daemon has its own /tmp; "#
+          + "choose a path elsewhere, or set PrivateTmp=no with systemctl edit refreshd"
       ])
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\n[[task]]\nrun = [\"true\"]\nnew_data = \"changed:/tmpfiles\"")
     #expect(scratch.problems(as: reader) == [])

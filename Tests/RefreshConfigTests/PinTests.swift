@@ -45,10 +45,10 @@ import Testing
       """)
     #expect(
       scratch.problems() == [
-        #"apps.d/x.toml:5: pin.openings: cannot read "noon" as a time of the day; write 00:00 to 23:59, as in "12:00""#,
-        "apps.d/x.toml:6: pin.new_data_per_day: cannot take 0.0: it is out of bounds; write 0.01 to 1000.0",
-        "apps.d/x.toml:7: pin.cost: cannot take a string for this key; write for example cost = 2.0",
-        "apps.d/x.toml:8: pin.cheap: cannot use a key that is not known here; "
+        #"apps.d/x.toml:5: pin.openings: cannot read "noon" as a time of day; write 00:00 to 23:59, as in "12:00""#,
+        "apps.d/x.toml:6: pin.new_data_per_day: cannot use 0.0: it is out of range; write 0.01 to 1000.0",
+        "apps.d/x.toml:7: pin.cost: cannot use a string here; write for example cost = 2.0",
+        "apps.d/x.toml:8: pin.cheap: unknown key; "
           + "the keys here are cost, new_data_per_day, openings",
       ])
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(
       scratch.problems() == [
         "apps.d/x.toml:2: pin.openings: cannot pin an empty list; "
-          + "write a time of the day, or remove the key to have it learned"
+          + "write a time of day, or remove the key so that refreshd learns the openings"
       ])
   }
 }

@@ -37,7 +37,7 @@ import Testing
   static let apps: [Row] = [
     Row(
       #"background_interval = "5 fortnights""#,
-      #"2: background_interval: cannot read "5 fortnights" as a duration: "fortnights" is no unit of time; \#(intervals)"#
+      #"2: background_interval: cannot read "5 fortnights" as a duration: "fortnights" is not a unit of time; \#(intervals)"#
     ),
     Row(
       #"background_interval = "14min""#,
@@ -48,66 +48,68 @@ import Testing
       #"2: foreground_interval: cannot refresh every 1s: the floor is 5s; "#
         + #"write "minimum" for as often as the system allows"#),
     Row(
-      "deadline = 30", #"2: deadline: cannot take an integer for this key; write for example deadline = "30s""#),
-    Row(#"deadline = "500ms""#, "2: deadline: cannot take 500ms: it is out of bounds; write 1s to 10min"),
-    Row(#"deadline = "11min""#, "2: deadline: cannot take 11min: it is out of bounds; write 1s to 10min"),
-    Row(#"grace = "61s""#, "2: grace: cannot take 1min 1s: it is out of bounds; write 0 to 1min"),
-    Row(#"on_foreground = "Always""#, #"2: on_foreground: cannot take "Always"; write "stale", "always" or "never""#),
+      "deadline = 30", #"2: deadline: cannot use an integer here; write for example deadline = "30s""#),
+    Row(#"deadline = "500ms""#, "2: deadline: cannot use 500ms: it is out of range; write 1s to 10min"),
+    Row(#"deadline = "11min""#, "2: deadline: cannot use 11min: it is out of range; write 1s to 10min"),
+    Row(#"grace = "61s""#, "2: grace: cannot use 1min 1s: it is out of range; write 0 to 1min"),
+    Row(
+      #"on_foreground = "Always""#,
+      #"2: on_foreground: cannot use "Always" here; write "stale", "always" or "never""#),
     Row(
       "\n# a comment\nname = 5.0",
-      #"4: name: cannot take a number with a point for this key; write for example name = "Todo""#),
-    Row(#"name = """#, #"2: name: cannot call an app ""; write 1 to 255 bytes without control characters"#),
+      #"4: name: cannot use a decimal number here; write for example name = "Todo""#),
+    Row(#"name = """#, #"2: name: cannot name an app ""; write 1 to 255 bytes without control characters"#),
     Row(
       #"name = "a\u0007b""#,
-      "2: name: cannot call an app \"a\u{FFFD}b\"; write 1 to 255 bytes without control characters"),
+      "2: name: cannot name an app \"a\u{FFFD}b\"; write 1 to 255 bytes without control characters"),
     Row(
       #"owner = "nobody-of-this-name""#,
       #"2: owner: cannot find a user "nobody-of-this-name" on this machine; "#
-        + "write the name or number of one of /etc/passwd"),
+        + "write a name or number from /etc/passwd"),
     Row(
       #"group = "nobody-of-this-name""#,
       #"2: group: cannot find a group "nobody-of-this-name" on this machine; "#
-        + "write the name or number of one of /etc/group"),
+        + "write a name or number from /etc/group"),
     Row(
       #"directory = "Mail""#,
-      #"2: directory: cannot use "Mail" as a directory: it is not a whole path; "#
+      #"2: directory: cannot use "Mail" as a directory: the path is not absolute; "#
         + "begin with a slash, or with ~/ for the owner's home"),
     Row(
       "environment = { LANG = 1, 2X = \"a\", REFRESH_APP = \"b\" }",
-      "2: environment.2X: cannot use \"2X\" as the name of a variable; write letters, digits and _, and no digit first",
-      #"2: environment.LANG: cannot take an integer for this key; write for example LANG = "C.UTF-8""#,
-      "2: environment.REFRESH_APP: cannot set REFRESH_APP: refreshd sets the variables of that prefix; "
+      "2: environment.2X: cannot use \"2X\" as the name of a variable; use letters, digits and _, but no digit first",
+      #"2: environment.LANG: cannot use an integer here; write for example LANG = "C.UTF-8""#,
+      "2: environment.REFRESH_APP: cannot set REFRESH_APP: refreshd sets the variables with that prefix; "
         + "choose another name"),
     Row(
       "\n[environment]\nLANG = true",
-      #"4: environment.LANG: cannot take a boolean for this key; write for example LANG = "C.UTF-8""#),
+      #"4: environment.LANG: cannot use a boolean here; write for example LANG = "C.UTF-8""#),
     Row(
       #"bakground_interval = "1h""#,
-      "2: bakground_interval: cannot use a key that is not known here; did you mean background_interval?"),
+      "2: bakground_interval: unknown key; did you mean background_interval?"),
     Row(
       #"new_data = "output""#,
-      "2: new_data: cannot use a key that is not known here; move it down, below the header of task"),
+      "2: new_data: unknown key; move it down, below the header of task"),
     Row(
       #""we\nird" = 1"#,
-      "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are \(appKeys.joined(separator: ", "))"
+      "2: we\u{FFFD}ird: unknown key; the keys here are \(appKeys.joined(separator: ", "))"
     ),
     Row(
       #"deadline = "1s"#,
-      "2:15: cannot read the file as TOML: a text has no closing quote on its line; add the quote"
+      "2:15: cannot read the file as TOML: a string is not closed on its line; add the closing quote"
     ),
     Row(
       "desktop = [\"org.example.Notes\", \"a/b\"]\nfront = \"seen\"\nlifecycle = \"none\"",
-      #"2: desktop: cannot take "a/b" as a desktop id; write an id that refresh-session --list prints, without a slash, "#
+      #"2: desktop: cannot use "a/b" as a desktop id; write an id that refresh-session --list prints, without a slash, "#
         + "of 1 to 255 bytes",
-      #"3: front: cannot take "seen"; write "focused" or "open""#,
-      #"4: lifecycle: cannot take "none"; write "desktop" or "signals""#),
+      #"3: front: cannot use "seen" here; write "focused" or "open""#,
+      #"4: lifecycle: cannot use "none" here; write "desktop" or "signals""#),
     Row(
       "desktop = [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\"]",
-      "2: desktop: cannot look out for 9 desktop ids of one app; write at most 8"),
+      "2: desktop: cannot use 9 desktop ids for one app; write at most 8"),
     Row(
       "deadline = \"1s\"\ngrace = \"61s\"\nname = 1",
-      "3: grace: cannot take 1min 1s: it is out of bounds; write 0 to 1min",
-      #"4: name: cannot take an integer for this key; write for example name = "Todo""#),
+      "3: grace: cannot use 1min 1s: it is out of range; write 0 to 1min",
+      #"4: name: cannot use an integer here; write for example name = "Todo""#),
   ]
 
   @Test("in the keys of an app", arguments: apps)
@@ -120,49 +122,49 @@ import Testing
 
   /// Tasks; the header of each is in line 2 of the file.
   static let tasks: [Row] = [
-    Row("name = \"pull\"", "2: cannot run a task without a command; \(oneOf)"),
+    Row("name = \"pull\"", "2: the task has no command; \(oneOf)"),
     Row("run = [\"true\"]\nshell = \"true\"", "2: cannot run both run and shell; \(oneOf)"),
-    Row("run = []", #"3: task.run: cannot run an empty array; write for example ["/usr/bin/mbsync", "inbox"]"#),
+    Row("run = []", #"3: task.run: cannot run an empty command; write for example ["/usr/bin/mbsync", "inbox"]"#),
     Row(
       "run = \"true\"",
-      #"3: task.run: cannot take a string for this key; write for example run = ["/usr/bin/mbsync", "inbox"]"#),
+      #"3: task.run: cannot use a string here; write for example run = ["/usr/bin/mbsync", "inbox"]"#),
     Row(
       "run = [\"sleep\", 5]",
-      #"3: task.run: cannot take an integer as an argument; put it in quotes, as in ["sleep", "5"]"#),
+      #"3: task.run: cannot use an integer as an argument; put it in quotes, as in ["sleep", "5"]"#),
     Row(
       "run = [\"bin/true\"]",
-      #"3: task.run: cannot find the program "bin/true" by a relative path; write its whole path, or its name alone"#),
+      #"3: task.run: cannot find the program "bin/true" by a relative path; write its absolute path, or only its name"#),
     Row(
       "run = [\"/opt/missing\"]",
-      #"3: task.run: cannot execute "/opt/missing": it is no executable file; install the program, or correct its name"#
+      #"3: task.run: cannot execute "/opt/missing": it is not an executable file; install the program, or correct its name"#
     ),
     Row("run = [\"true\", \"a\\u0000b\"]", "3: task.run: cannot put a NUL into an argument; remove the \\u0000"),
-    Row("shell = \"\"", "3: task.shell: cannot run an empty command or one with a NUL; write what /bin/sh is to run"),
+    Row("shell = \"\"", "3: task.shell: cannot run an empty command or one with a NUL; write what /bin/sh should run"),
     Row(
       "run = [\"true\"]\nname = \"a b\"",
       #"4: task.name: cannot name a task "a b"; write 1 to 64 letters, without spaces"#),
     Row(
       "run = [\"true\"]\nnew_data = \"changed:Mail\"",
-      #"4: task.new_data: cannot take "changed:Mail"; write "exit", "output" or "changed:/WHOLE/PATH""#),
+      #"4: task.new_data: cannot use "changed:Mail" here; write "exit", "output" or "changed:/ABSOLUTE/PATH""#),
     Row(
       "run = [\"true\"]\nno_data_exit = 256",
-      "4: task.no_data_exit: cannot take 256: it is out of bounds; write 0 to 255"),
+      "4: task.no_data_exit: cannot use 256: it is out of range; write 0 to 255"),
     Row(
-      "run = [\"true\"]\nretry_exit = 0", "4: task.retry_exit: cannot take 0: it is out of bounds; write 1 to 255"),
+      "run = [\"true\"]\nretry_exit = 0", "4: task.retry_exit: cannot use 0: it is out of range; write 1 to 255"),
     Row(
       "run = [\"true\"]\nno_data_exit = 75",
-      "4: task.no_data_exit: cannot tell no data from a failure worth a retry: both are exit code 75; "
-        + "write different codes for no_data_exit and retry_exit"),
+      "4: task.no_data_exit: cannot use exit code 75 for both no_data_exit and retry_exit; "
+        + "write two different codes"),
     Row(
       "run = [\"true\"]\ndeadline = \"1s\"",
-      "4: task.deadline: cannot use a key that is not known here; "
+      "4: task.deadline: unknown key; "
         + "move it up, before the first line that begins with ["),
     Row(
       "run = [\"true\"]\nnewdata = \"exit\"",
-      "4: task.newdata: cannot use a key that is not known here; did you mean task.new_data?"),
+      "4: task.newdata: unknown key; did you mean task.new_data?"),
     Row(
       "name = \"pull\"\nrun = [\"true\"]\n[[task]]\nname = \"pull\"\nrun = [\"true\"]",
-      #"6: task.name: cannot name two tasks "pull"; give each task a name of its own"#),
+      #"6: task.name: cannot name two tasks "pull"; give each task its own name"#),
   ]
 
   @Test("in the keys of a task", arguments: tasks)
@@ -176,10 +178,10 @@ import Testing
   static let files: [Row] = [
     Row(
       "[[task]]\nrun = [\"true\"]",
-      #": id: cannot know an app without an id; write for example id = "org.example.todo""#),
+      #": id: the app has no id; write for example id = "org.example.todo""#),
     Row(
       "id = \"todo\"\n[[task]]\nrun = [\"true\"]",
-      #":1: id: cannot take "todo" as the id of an app; "#
+      #":1: id: cannot use "todo" as an app id; "#
         + "write two or more parts of letters, digits, _ and -, none of which begins with a digit, in 255 bytes at most, "
         + #"as in "org.example.todo""#),
     Row(
@@ -187,7 +189,7 @@ import Testing
       ":2: task: cannot refresh an app with 65 tasks; write at most 64 tasks"),
     Row(
       "id = \"org.example.todo\"\ntask = [1]",
-      ":2: task: cannot take an array for this key; write for example [[task]], a table for each task"),
+      ":2: task: cannot use an array here; write for example [[task]], a table for each task"),
     Row("id = \"a.b\"\n\u{0}", ":2:1: cannot read the file as TOML: "),
   ]
 
@@ -214,12 +216,12 @@ import Testing
       """)
     #expect(
       scratch.problems() == [
-        "refreshd.toml:1: foreground_floor: cannot take 1d 1h: it is out of bounds; write 1ms to 1d",
-        #"refreshd.toml:2: deadline_cap: cannot take an integer for this key; write for example deadline_cap = "10min""#,
+        "refreshd.toml:1: foreground_floor: cannot use 1d 1h: it is out of range; write 1ms to 1d",
+        #"refreshd.toml:2: deadline_cap: cannot use an integer here; write for example deadline_cap = "10min""#,
         "refreshd.toml:4: defaults.background_interval: cannot refresh every 1s: the floor is 15min; "
           + #"write "minimum" for as often as the system allows"#,
-        "refreshd.toml:5: defaults.owner: cannot use a key that is not known here; write it into an app's file",
-        "refreshd.toml:6: defaults.tusk: cannot use a key that is not known here; the keys here are "
+        "refreshd.toml:5: defaults.owner: unknown key; put it in an app's file",
+        "refreshd.toml:6: defaults.tusk: unknown key; the keys here are "
           + Self.sharedKeys.joined(separator: ", "),
       ])
   }
@@ -254,7 +256,7 @@ import Testing
     try scratch.write("apps.d/b.toml", "\nid = \"a.b\"\n[[task]]\nrun = [\"true\"]")
     #expect(
       scratch.problems() == [
-        "apps.d/b.toml:2: id: cannot have a second app a.b: apps.d/a.toml:1 has it; "
+        "apps.d/b.toml:2: id: cannot use the id a.b twice: apps.d/a.toml:1 has it already; "
           + "give one of them another id, or remove one"
       ])
   }

@@ -86,7 +86,7 @@ import Testing
     #expect(
       try problems(Self.ntfy + Self.topics + "ca_file = \"ca.pem\"\n")
         == [
-          "push.toml:5: ntfy.ca_file: cannot use \"ca.pem\" as the path of a file: it is not a whole path; "
+          "push.toml:5: ntfy.ca_file: cannot use \"ca.pem\" as a file: the path is not absolute; "
             + "begin with a slash"
         ])
   }
@@ -95,7 +95,8 @@ import Testing
   func mode(mode: Int) throws {
     let secret = try problems(Self.ntfy + Self.topics, mode: mode)
     #expect(secret.count == 1)
-    #expect(secret.first?.contains("ntfy: cannot keep topics, which are secrets, in a file that all may read") == true)
+    let warning = "ntfy: cannot keep topics, which are secrets, in a file that everyone can read"
+    #expect(secret.first?.contains(warning) == true)
     let events = "[[sse]]\nname = \"a\"\napp = \"a.b\"\nurl = \"https://"
     #expect(try problems(events + "ann:secret@h/\"\n", mode: mode).count == 1)
     #expect(try problems(events + "h/a@b\"\n", mode: mode) == [])
@@ -107,60 +108,60 @@ import Testing
     let problems = try problems(Self.ntfy + "topics = { \"org.example.mail\" = \"\(topic)\" }\n")
     #expect(
       problems == [
-        "push.toml:4: ntfy.topics.org.example.mail: cannot use this as a topic of ntfy; "
+        "push.toml:4: ntfy.topics.org.example.mail: cannot use this as an ntfy topic; "
           + "write 1 to 64 letters, digits, _ and -"
       ])
   }
 
-  @Test("cannot have two sources with a name, or two apps with a topic")
+  @Test("cannot have two sources with one name, or two apps with a topic")
   func twice() throws {
     #expect(
       try problems(Self.ntfy + Self.topics + "[[mqtt]]\nname = \"home\"\nhost = \"b\"\n")
-        == ["push.toml:6: mqtt.name: cannot have two sources \"home\"; give each source a name of its own"])
+        == ["push.toml:6: mqtt.name: cannot name two sources \"home\"; give each source its own name"])
     #expect(
       try problems(Self.ntfy + "topics = { \"a.b\" = \"up\", \"a.c\" = \"up\" }\n")
-        == ["push.toml:4: ntfy.topics.a.c: cannot give two apps the same topic; give each app a topic of its own"])
+        == ["push.toml:4: ntfy.topics.a.c: cannot give two apps the same topic; give each app its own topic"])
   }
 
   static let broker = "[[mqtt]]\nname = \"a\"\nhost = \"h\"\n"
 
   static let mistakes: [(text: String, problem: String)] = [
-    ("[[ntfy]]\nurl = \"https://h\"\n\(topics)", "1: ntfy.name: cannot listen to a source without name"),
-    ("[[ntfy]]\nname = \"Home\"\nurl = \"https://h\"\n\(topics)", "2: ntfy.name: cannot call a source \"Home\""),
-    ("[[ntfy]]\nname = \"a\"\n\(topics)", "1: ntfy.url: cannot listen to a source without url"),
+    ("[[ntfy]]\nurl = \"https://h\"\n\(topics)", "1: ntfy.name: the source has no name"),
+    ("[[ntfy]]\nname = \"Home\"\nurl = \"https://h\"\n\(topics)", "2: ntfy.name: cannot name a source \"Home\""),
+    ("[[ntfy]]\nname = \"a\"\n\(topics)", "1: ntfy.url: the source has no url"),
     (
       "[[ntfy]]\nname = \"a\"\nurl = \"https://ann:pw@h\"\n\(topics)",
-      "3: ntfy.url: cannot use the URL of a server with a query, a fragment or a user in it"
+      "3: ntfy.url: cannot use a query, a fragment or a user in the URL of a server"
     ),
-    (ntfy, "1: ntfy.topics: cannot listen to a source without topics"),
+    (ntfy, "1: ntfy.topics: the source has no topics"),
     ("\(ntfy)topics = {}\n", "4: ntfy.topics: cannot listen to 0 topics"),
-    ("\(ntfy)topics = { \"mail\" = \"up\" }\n", "4: ntfy.topics.mail: cannot take \"mail\" as the id of an app"),
+    ("\(ntfy)topics = { \"mail\" = \"up\" }\n", "4: ntfy.topics.mail: cannot use \"mail\" as an app id"),
     ("\(ntfy)\(topics)silence = \"never\"\n", "5: ntfy.silence: cannot read \"never\" as a duration"),
-    ("\(ntfy)\(topics)topic = \"up\"\n", "5: ntfy.topic: cannot use a key that is not known here"),
-    ("[[sse]]\nname = \"a\"\nurl = \"https://h\"\n", "1: sse.app: cannot listen to a source without app"),
-    ("[[mqtt]]\nname = \"a\"\n", "1: mqtt.host: cannot listen to a source without host"),
-    ("[[mqtt]]\nname = \"a\"\nhost = \"mqtt://h\"\n", "3: mqtt.host: cannot take \"mqtt://h\" as a host"),
-    ("[[mqtt]]\nname = \"a\"\nhost = \"h:1883\"\n", "3: mqtt.host: cannot take \"h:1883\" as a host"),
+    ("\(ntfy)\(topics)topic = \"up\"\n", "5: ntfy.topic: unknown key"),
+    ("[[sse]]\nname = \"a\"\nurl = \"https://h\"\n", "1: sse.app: the source has no app"),
+    ("[[mqtt]]\nname = \"a\"\n", "1: mqtt.host: the source has no host"),
+    ("[[mqtt]]\nname = \"a\"\nhost = \"mqtt://h\"\n", "3: mqtt.host: cannot use \"mqtt://h\" as a host"),
+    ("[[mqtt]]\nname = \"a\"\nhost = \"h:1883\"\n", "3: mqtt.host: cannot use \"h:1883\" as a host"),
     ("\(broker)topic = \"$share/home/{app}\"\n", "4: mqtt.topic: cannot listen to this topic: a shared"),
-    ("\(broker)topic = \"a/#\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
-    ("\(broker)topic = \"a/x{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
-    ("\(broker)topic = \"{app}/{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
+    ("\(broker)topic = \"a/#\"\n", "4: mqtt.topic: cannot find the app of a message in this topic"),
+    ("\(broker)topic = \"a/x{app}\"\n", "4: mqtt.topic: cannot find the app of a message in this topic"),
+    ("\(broker)topic = \"{app}/{app}\"\n", "4: mqtt.topic: cannot find the app of a message in this topic"),
     ("\(broker)topic = \"{app}/#\"\n", "4: mqtt.topic: cannot listen to this topic"),
-    ("\(broker)topic = \"{host}/{app}\"\n", "4: mqtt.topic: cannot tell what stands in braces in this topic"),
+    ("\(broker)topic = \"{host}/{app}\"\n", "4: mqtt.topic: unknown word in braces in this topic"),
     ("\(broker)topics = { \"a.b\" = \"t/{app}\" }\n", "4: mqtt.topics.a.b: cannot listen to this topic"),
     ("\(broker)topics = { \"a.b\" = \"t/+\" }\n", "4: mqtt.topics.a.b: cannot listen to this topic"),
     ("\(broker)topics = {}\n", "4: mqtt.topics: cannot listen to 0 topics"),
     (
       "\(broker)topics = { \"a.b\" = \"t/x\" }\ntopic = \"t/{app}\"\n",
-      "4: mqtt.topics: cannot listen to a topic twice: that of a.b is one of topic too"
+      "4: mqtt.topics: cannot listen to a topic twice: topic already covers a.b"
     ),
     ("\(broker)tls = false\nca_file = \"/c\"\n", "5: mqtt.ca_file: cannot use certificates without TLS"),
     ("\(broker)key_file = \"/c\"\n", "4: mqtt.key_file: cannot use key_file without certificate_file"),
-    ("\(broker)version = \"3.1\"\n", "4: mqtt.version: cannot speak MQTT \"3.1\"; write \"5\" or \"3.1.1\""),
-    ("\(broker)port = 0\n", "4: mqtt.port: cannot take 0: it is out of bounds"),
-    ("\(broker)max_packet = \"65K\"\n", "4: mqtt.max_packet: cannot take 65K: it is out of bounds"),
-    ("[ntfy]\nname = \"a\"\n", "1: ntfy: cannot take a table for this key"),
-    ("[[gotify]]\nname = \"a\"\n", "1: gotify: cannot use a key that is not known here"),
+    ("\(broker)version = \"3.1\"\n", "4: mqtt.version: cannot use MQTT version \"3.1\"; write \"5\" or \"3.1.1\""),
+    ("\(broker)port = 0\n", "4: mqtt.port: cannot use 0: it is out of range"),
+    ("\(broker)max_packet = \"65K\"\n", "4: mqtt.max_packet: cannot use 65K: it is out of range"),
+    ("[ntfy]\nname = \"a\"\n", "1: ntfy: cannot use a table here"),
+    ("[[gotify]]\nname = \"a\"\n", "1: gotify: unknown key"),
   ]
 
   @Test("reports each mistake with its line", arguments: mistakes)
@@ -230,10 +231,10 @@ import Testing
     try scratch.write("apps.d/a.b.toml", "id = \"a.b\"\npush_per_hour = 0\npush_burst = 101")
     #expect(
       scratch.problems() == [
-        "apps.d/a.b.toml:2: push_per_hour: cannot take 0: it is out of bounds; write 1 to 3600",
-        "apps.d/a.b.toml:3: push_burst: cannot take 101: it is out of bounds; write 1 to 100",
-        "refreshd.toml:2: push.network: cannot take \"lan\"; write \"none\", \"any\", \"unmetered\" or \"wifi\"",
-        "refreshd.toml:3: push.limit: cannot use a key that is not known here; the keys here are network",
+        "apps.d/a.b.toml:2: push_per_hour: cannot use 0: it is out of range; write 1 to 3600",
+        "apps.d/a.b.toml:3: push_burst: cannot use 101: it is out of range; write 1 to 100",
+        "refreshd.toml:2: push.network: cannot use \"lan\" here; write \"none\", \"any\", \"unmetered\" or \"wifi\"",
+        "refreshd.toml:3: push.limit: unknown key; the keys here are network",
       ])
   }
 }

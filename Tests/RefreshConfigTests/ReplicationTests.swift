@@ -78,16 +78,16 @@ import Testing
         selector = { day = 2026-01-01 }
         filter = "x"
         """) == [
-          "4: task.replicate.source: cannot take a user or a password in this URL: programs and logs show it; "
-            + "write user:password into a file of mode 0600, and its path into source_credential_file",
-          "5: task.replicate.target: cannot tell the database: the URL has no name after the host; "
+          "4: task.replicate.source: cannot use a user or password in this URL: programs and logs show it; "
+            + "put user:password in a file with mode 0600, and its path in source_credential_file",
+          "5: task.replicate.target: the URL has no database name after the host; "
             + "write it as in http://localhost:5984/notes",
-          #"6: task.replicate.source_credential_file: cannot use "relative" as the path of a file: "#
-            + "it is not a whole path; begin with a slash",
+          #"6: task.replicate.source_credential_file: cannot use "relative" as a file: "#
+            + "the path is not absolute; begin with a slash",
           "8: task.replicate.target_headers_file: cannot log in twice to one database; "
-            + "write one of target_credential_file and target_headers_file",
+            + "use either target_credential_file or target_headers_file",
           "9: task.replicate.selector: cannot write a date or time in JSON; write it as a string, in quotes",
-          "10: task.replicate.filter: cannot use a key that is not known here; the keys here are create_target, "
+          "10: task.replicate.filter: unknown key; the keys here are create_target, "
             + "selector, server, server_credential_file, source, source_credential_file, source_headers_file, target, "
             + "target_credential_file, target_headers_file",
         ])
@@ -106,11 +106,11 @@ import Testing
       ])
     #expect(
       try Self.problems("source = \"https://a.example/a\"\ntarget = \"https://a.example/b?x=y\"") == [
-        "5: task.replicate.target: cannot take a query in the URL of a CouchDB; remove it"
+        "5: task.replicate.target: cannot use a query in the URL of a CouchDB; remove it"
       ])
     #expect(
       try Self.problems("source = \"https://a.example/a\"\ntarget = \"https://b.example/b\"") == [
-        "3: task.replicate.server: cannot tell which CouchDB is to replicate: neither database is of this machine; "
+        "3: task.replicate.server: cannot choose a CouchDB to replicate: neither database is on this machine; "
           + #"write the URL of one, as in server = "http://localhost:5984""#
       ])
   }
@@ -133,11 +133,11 @@ import Testing
     warnings.look(at: try scratch.load(as: FetchTests.reader))
     #expect(
       warnings.warnings.map { "\($0)".replacing("\(scratch.path)/", with: "") } == [
-        "apps.d/x.toml: source: cannot tell that CouchDB checks the certificate of db.example.org, and by default it does "
-          + "not: anyone on the way could read and change the documents and the login; set verify_ssl_certificates = true "
+        "apps.d/x.toml: source: cannot tell whether CouchDB checks the certificate of db.example.org, which it does not do "
+          + "by default: anyone on the way could read and change the documents and the login; set verify_ssl_certificates = true "
           + "and ssl_trusted_certificates_file in [replicator] of CouchDB",
-        "apps.d/x.toml: target: cannot keep a login from others on the way to nas.example:5984 by http://; "
-          + "write https://, unless you trust that network",
+        "apps.d/x.toml: target: cannot protect a login on the way to nas.example:5984: http:// is not encrypted; "
+          + "use https://, unless you trust that network",
       ])
   }
 

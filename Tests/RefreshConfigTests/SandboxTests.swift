@@ -43,18 +43,18 @@ import Testing
   }
 
   static let path =
-    #"it is not the whole path of a folder; begin with a slash, or with ~/ for the owner's home, "#
-    + #"and leave out "..", "." and a slash at the end"#
+    #"it is not the absolute path of a folder; begin with a slash, or with ~/ for the owner's home, "#
+    + #"without "..", "." or a final slash"#
   static let table =
-    #"sandbox: cannot take a table of systemd's keys; write sandbox = "strict" above the first line that begins with [, "#
-    + #"or write the keys into a unit file and start that by a task with unit = "NAME.service""#
-  static let alone = #"without a sandbox; write sandbox = "strict" beside it, or remove the key"#
+    #"sandbox: cannot use a table of systemd's settings; write sandbox = "strict" above the first line that begins with [, "#
+    + #"or put the settings in a unit file and start it by a task with unit = "NAME.service""#
+  static let alone = #"without a sandbox; add sandbox = "strict", or remove the key"#
 
   @Test(
     "a mistake is reported with its remedy",
     arguments: [
-      (#"sandbox = "strickt""#, #"2: sandbox: cannot take "strickt"; write "none" or "strict""#),
-      ("sandbox = true", #"2: sandbox: cannot take a boolean for this key; write for example sandbox = "strict""#),
+      (#"sandbox = "strickt""#, #"2: sandbox: cannot use "strickt" here; write "none" or "strict""#),
+      ("sandbox = true", #"2: sandbox: cannot use a boolean here; write for example sandbox = "strict""#),
       ("[sandbox]\nMemoryMax = \"1G\"", "2: \(table)"),
       ("offline = true", "2: offline: cannot set offline \(alone)"),
       (#"writable = ["~/Mail"]"#, "2: writable: cannot set writable \(alone)"),
@@ -62,12 +62,12 @@ import Testing
       ("\(strict)writable = [\"~\"]", #"3: writable: cannot write to "~": \#(path)"#),
       (
         "\(strict)writable = [\"/tmp/a\"]",
-        #"3: writable: cannot write to "/tmp/a": in the sandbox each command has a /tmp of its own; "#
-          + "write a folder elsewhere"
+        #"3: writable: cannot write to "/tmp/a": each command has its own /tmp in the sandbox; "#
+          + "choose a folder elsewhere"
       ),
       (
         #"memory_max = "lots""#,
-        #"2: memory_max: cannot take "lots" as an amount of data; write for example "100MB" or "1GiB""#
+        #"2: memory_max: cannot read "lots" as an amount of data; write for example "100MB" or "1GiB""#
       ),
     ])
   func mistakes(lines: String, problem: String) throws {
@@ -83,7 +83,7 @@ import Testing
   func spawned(line: String) throws {
     let key = line.prefix { $0 != " " }
     let mistake =
-      #"\#(key): cannot confine tasks with launcher = "spawn" in refreshd.toml: they have no unit; "#
+      #"\#(key): cannot sandbox tasks with launcher = "spawn" in refreshd.toml: they run without a unit; "#
       + #"remove the key, or write launcher = "auto""#
     #expect(try Self.scratch(line, main: #"launcher = "spawn""#).problems() == ["apps.d/x.toml:2: \(mistake)"])
     #expect(
@@ -105,7 +105,7 @@ import Testing
     #expect(try problems("\(Self.home)/feeds/b/a", writable) == [])
     #expect(
       try problems("~/feedser/a", writable) == [
-        #"apps.d/x.toml:5: task.http: cannot put a file at "~/feedser/a" in the sandbox; add its folder to writable"#
+        #"apps.d/x.toml:5: task.http: cannot write to "~/feedser/a" from the sandbox; add its folder to writable"#
       ])
   }
 

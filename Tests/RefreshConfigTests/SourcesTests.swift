@@ -123,9 +123,9 @@ import Testing
     try scratch.write("apps.d/c.toml", String(repeating: "#", count: 1 << 20) + "\n")
     #expect(
       scratch.problems() == [
-        "apps.d/a.toml: cannot read what is not a file; make it a file, or remove it",
-        "apps.d/b.toml: cannot read the file: it is a link that leads nowhere; let it lead to a file, or remove it",
-        "apps.d/c.toml: cannot read a file of more than 1 MiB; make it shorter",
+        "apps.d/a.toml: cannot read it: it is not a file; replace it with a file, or remove it",
+        "apps.d/b.toml: cannot read the file: it is a broken link; point it to a file, or remove it",
+        "apps.d/c.toml: cannot read the file: it is larger than 1 MiB; make it shorter",
       ])
     let other = try Scratch()
     try other.write("apps.d", "")
@@ -140,6 +140,7 @@ import Testing
     let scratch = try Scratch()
     try scratch.makeDirectories(to: "apps.d/x")
     #expect(mkfifo("\(scratch.path)/apps.d/a.toml", 0o644) == 0)
-    #expect(scratch.problems() == ["apps.d/a.toml: cannot read what is not a file; make it a file, or remove it"])
+    #expect(
+      scratch.problems() == ["apps.d/a.toml: cannot read it: it is not a file; replace it with a file, or remove it"])
   }
 }

@@ -67,19 +67,19 @@ import Testing
           + "write a longer stale_after or a shorter background_interval"
       ),
       (
-        #"stale_after = "30s""#, "2: stale_after: cannot take 30s: it is out of bounds; write 1min to 10y"
+        #"stale_after = "30s""#, "2: stale_after: cannot use 30s: it is out of range; write 1min to 10y"
       ),
       (
         #"on_stale = ["/usr/bin/true"]"#,
-        #"2: on_stale: cannot tell when the data is stale; write for example stale_after = "6h" beside it"#
+        #"2: on_stale: cannot run on_stale without stale_after; add for example stale_after = "6h""#
       ),
       (
         #"on_held = ["/usr/bin/true"]"#,
-        #"2: on_held: cannot tell when a refresh waits too long; write for example held_for = "2h" beside it"#
+        #"2: on_held: cannot run on_held without held_for; add for example held_for = "2h""#
       ),
       (
         "stale_after = \"2d\"\non_stale = \"/usr/bin/true\"",
-        #"3: on_stale: cannot take a string for this key; "#
+        #"3: on_stale: cannot use a string here; "#
           + #"write for example on_stale = ["/usr/bin/notify-send", "Old mail"]"#
       ),
     ])

@@ -27,28 +27,28 @@ import Testing
   @Test(
     "a name that cannot be started is a mistake with the name to write",
     arguments: [
-      ("mbsync", #"cannot tell what kind of unit "mbsync" is; write "mbsync.service""#),
+      ("mbsync", #"cannot use "mbsync" as the name of a unit: it has no suffix; write "mbsync.service""#),
       (
         "mbsync.timer",
-        #"cannot wait for the end of "mbsync.timer": only a service does work and ends; "#
+        #"cannot wait for the end of "mbsync.timer": only a service does its work and ends; "#
           + #"write the unit that it starts, such as "mbsync.service""#
       ),
       (
         "network.target",
-        #"cannot wait for the end of "network.target": only a service does work and ends; write a .service"#
+        #"cannot wait for the end of "network.target": only a service does its work and ends; write a .service"#
       ),
       (
         "mbsync@.service",
         #"cannot start the template "mbsync@.service" itself; write an instance, such as "mbsync@work.service""#
       ),
-      ("refreshd.service", #"cannot have refreshd start "refreshd.service", a unit of its own; write another unit"#),
+      ("refreshd.service", #"cannot start "refreshd.service": it belongs to refreshd; choose another unit"#),
       (
         "a b.service",
-        #"cannot take "a b.service" as the name of a unit; write the name that systemctl shows, as in "mbsync.service""#
+        #"cannot use "a b.service" as the name of a unit; write the name that systemctl shows, as in "mbsync.service""#
       ),
       (
         ".service",
-        #"cannot take ".service" as the name of a unit; write the name that systemctl shows, as in "mbsync.service""#
+        #"cannot use ".service" as the name of a unit; write the name that systemctl shows, as in "mbsync.service""#
       ),
     ])
   func names(_ name: String, _ problem: String) throws {
@@ -60,9 +60,9 @@ import Testing
     #expect(
       try FetchTests.problems("unit = \"a.service\"\ndirectory = \"/srv\"\nnew_data = \"output\"") == [
         "4: task.directory: cannot set directory for a unit: systemd starts it with the settings of its own file; "
-          + "write it into a drop-in of the unit (systemctl edit)",
-        "5: task.new_data: cannot judge a unit by its output, which systemd keeps; "
-          + #"write "exit" or "changed:/WHOLE/PATH""#,
+          + "put it in a drop-in of the unit (systemctl edit)",
+        "5: task.new_data: cannot judge a unit by its output: it goes to systemd's journal; "
+          + #"write "exit" or "changed:/ABSOLUTE/PATH""#,
       ])
     #expect(
       try FetchTests.problems("unit = \"a.service\"\n[[task]]\nname = \"b\"\nunit = \"a.service\"") == [
@@ -100,14 +100,14 @@ import Testing
     #expect(try warnings("b@x.service", there).isEmpty)
     #expect(
       try warnings("c.service", there)
-        == ["cannot find c.service among the units of the machine; correct the name, or install it"])
+        == ["cannot find c.service among the units of the system; correct the name, or install it"])
     #expect(
       try warnings("a.service", there.merging(["etc/systemd/system/a.service": ""]) { $1 })
         == ["cannot start a.service: it is masked; run systemctl unmask a.service"])
     #expect(
       try warnings("a.service", owner: "daemon", there) == [
-        "cannot start a.service for daemon: it is a unit of the machine, and this app means units of its owner's own "
-          + "service manager; let an app of root in the system's daemon start it, or write a unit into "
+        "cannot start a.service for daemon: it is a unit of the system, and this app starts units of its "
+          + "owner's service manager; start it from an app of root in the system's daemon, or put a unit in "
           + "~/.config/systemd/user"
       ])
     #expect(try warnings("a.service", owner: "daemon", ["etc/systemd/user/a.service": "[Service]"]).isEmpty)

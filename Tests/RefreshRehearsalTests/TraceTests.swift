@@ -22,18 +22,18 @@ import Testing
 
   @Test(arguments: [
     (["{}"], "line 1: cannot read it; write for example {\"days\": 42, \"warm\": 14}"),
-    ([#"{"days": 0}"#], "line 1: cannot take these days; write 1 to 3660 days, fewer of them warm"),
+    ([#"{"days": 0}"#], "line 1: cannot use these days; write 1 to 3660 days, fewer of them warm"),
     (
       [#"{"days": 3}"#, #"{"app": "todo", "updates": [], "opens": []}"#],
-      "line 2: cannot take \"todo\" as an app; write an id like org.example.todo"
+      "line 2: cannot use \"todo\" as an app id; write an id like org.example.todo"
     ),
     (
       [#"{"days": 3}"#, #"{"app": "a.b", "updates": [], "opens": [], "fails": [100]}"#],
-      "line 2: cannot take \"fails\"; write its first and its last minute"
+      "line 2: cannot use \"fails\" alone; write its first and its last minute"
     ),
     (
       [#"{"days": 3}"#, #"{"app": "a.b", "updates": [4321], "opens": []}"#],
-      "line 2: cannot take a moment outside of the trace's days; write minutes"
+      "line 2: cannot use a moment outside the trace's days; write minutes"
     ),
   ]) func `A mistake is told with its line`(lines: [String], message: String) {
     let error = #expect(throws: TraceError.self) { try Trace(text: [UInt8](lines.joined(separator: "\n").utf8)) }

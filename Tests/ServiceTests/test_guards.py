@@ -389,7 +389,7 @@ def test_a_missing_unit_is_named_and_kept_when_it_comes(daemon, network_manager,
     wait_until(lambda: why(daemon)["guarded"].get("state") == "not installed")
     assert "not installed" in words(daemon)
     checked = daemon.refreshctl("check", check=False)
-    assert "cannot find nothing.service among the units of the machine" in checked.stdout + checked.stderr
+    assert "cannot find nothing.service among the units of the system" in checked.stdout + checked.stderr
     write_unit(name="nothing.service")
     wait_until(lambda: show("ActiveState", "nothing.service") == "inactive")
 

@@ -6,11 +6,11 @@ struct AppFile {
   private static let mostTasks = 64
   /// The keys that are refused in `[defaults]`, each with the message for it.
   static let ownKeys = Unreadable.unknownKeys(
-    ["id", "name", "owner", "kind", "unit", "guard", "pin", "desktop", "task"], remedy: "write it into an app's file")
+    ["id", "name", "owner", "kind", "unit", "guard", "pin", "desktop", "task"], remedy: "put it in an app's file")
   /// The keys of apps that are refused at the top of `refreshd.toml`, each with the message for it.
   static let keysOfDefaults = Unreadable.unknownKeys(
     AppKey.all.map(\.name) + ["directory", "environment"],
-    remedy: "write it below [defaults] for all apps, or into an app's file")
+    remedy: "put it below [defaults] for all apps, or in an app's file")
 
   /// The app, held if the file has mistakes; nil if neither the file nor its name has an id.
   let app: AppConfiguration?
@@ -102,7 +102,7 @@ struct AppFile {
       let task = TaskSection(from: &sections[index], in: load)
       if let name = task.name, !names.insert(name).inserted {
         sections[index].refuse(
-          "name", "cannot name two tasks \(quoted(name))", remedy: "give each task a name of its own")
+          "name", "cannot name two tasks \(quoted(name))", remedy: "give each task its own name")
       }
       tasks.append(task)
     }
@@ -119,7 +119,7 @@ struct AppFile {
   private static var name: ValueType<String> {
     .text(
       "Todo", where: { (1...255).contains($0.utf8.count) && !$0.utf8.contains(where: \.isControl) },
-      else: { "cannot call an app \(quoted($0))" }, remedy: "write 1 to 255 bytes without control characters")
+      else: { "cannot name an app \(quoted($0))" }, remedy: "write 1 to 255 bytes without control characters")
   }
 
   private static func id(from section: inout Section) -> AppID? {
@@ -128,13 +128,13 @@ struct AppFile {
       + #"as in "org.example.todo""#
     let type = ValueType<AppID>.text("org.example.todo") { (text) throws(Unreadable) in
       guard let id = AppID(text) else {
-        throw Unreadable("cannot take \(quoted(text)) as the id of an app", remedy: remedy)
+        throw Unreadable("cannot use \(quoted(text)) as an app id", remedy: remedy)
       }
       return id
     }
     if !section.isWritten("id") {
       section.refuse(
-        "id", "cannot know an app without an id", remedy: #"write for example id = "org.example.todo""#)
+        "id", "the app has no id", remedy: #"write for example id = "org.example.todo""#)
     }
     return section.read("id", type)
   }

@@ -151,7 +151,7 @@ struct AppKey: Sendable {
   private static func checkedSSID(_ text: String) throws(Unreadable) -> String {
     guard (1...longestSSID).contains(text.utf8.count) else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as the name of a Wi-Fi network",
+        "cannot use \(quoted(text)) as the name of a Wi-Fi network",
         remedy: "write a name of 1 to \(longestSSID) bytes")
     }
     return text

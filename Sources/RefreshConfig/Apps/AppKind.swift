@@ -71,11 +71,11 @@ enum GuardKeys {
     let means = section.read("guard", .word(.freeze)) ?? GuardedUnit.Means.stop
     if !section.isWritten("unit") {
       section.refuse(
-        "unit", "cannot guard without a unit", remedy: #"write for example unit = "syncthing.service""#)
+        "unit", "a guard needs a unit", remedy: #"write for example unit = "syncthing.service""#)
     }
     for key in ofRefreshes + ["pin", "desktop", "task"] where section.isWritten(key) {
       section.refuse(
-        key, "cannot set \(key) for a guard, which refreshes nothing",
+        key, "cannot set \(key) for a guard: it refreshes nothing",
         remedy: #"remove it, or write a second file with kind = "refresh""#)
     }
     if load.worker == nil {

@@ -27,8 +27,8 @@ extension LoadContext {
     let url = try HTTPURL(text)
     guard worker != nil else {
       throw Unreadable(
-        "cannot ping \(url.host) without the program refresh-worker",
-        remedy: "install it beside refreshd, or ping by on_success and on_failure")
+        "cannot ping \(url.host) without refresh-worker",
+        remedy: "install it next to refreshd, or ping from on_success and on_failure")
     }
     return url
   }
@@ -67,7 +67,7 @@ public struct DesktopRules: Hashable, Sendable {
     let ids = section.read("desktop", type) ?? []
     if ids.count > mostIDs {
       section.refuse(
-        "desktop", "cannot look out for \(ids.count) desktop ids of one app", remedy: "write at most \(mostIDs)")
+        "desktop", "cannot use \(ids.count) desktop ids for one app", remedy: "write at most \(mostIDs)")
     }
     return ids
   }
@@ -76,7 +76,7 @@ public struct DesktopRules: Hashable, Sendable {
     let id = text.hasSuffix(".desktop") ? String(text.dropLast(".desktop".count)) : text
     guard (1...255).contains(id.utf8.count), !id.utf8.contains(where: \.isControl), !id.contains("/") else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as a desktop id",
+        "cannot use \(quoted(text)) as a desktop id",
         remedy: "write an id that refresh-session --list prints, without a slash, of 1 to 255 bytes")
     }
     return id
@@ -116,7 +116,7 @@ extension Pins {
     let times = ValueType<[Int]>.array("12:00") { (text) throws(Unreadable) in
       guard let minute = QuietHours.minuteOfDay(text[...]) else {
         throw Unreadable(
-          "cannot read \(quoted(text)) as a time of the day", remedy: #"write 00:00 to 23:59, as in "12:00""#)
+          "cannot read \(quoted(text)) as a time of day", remedy: #"write 00:00 to 23:59, as in "12:00""#)
       }
       count += 1
       guard count <= Self.mostOpenings else {
@@ -129,7 +129,7 @@ extension Pins {
       if openings.isEmpty {
         table.refuse(
           "openings", "cannot pin an empty list",
-          remedy: "write a time of the day, or remove the key to have it learned")
+          remedy: "write a time of day, or remove the key so that refreshd learns the openings")
       }
     }
     cost = table.read("cost", .number(0.25...8, example: 2))

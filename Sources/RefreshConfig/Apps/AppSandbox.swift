@@ -32,13 +32,13 @@ public struct AppSandbox: Hashable, Sendable {
   static func writable(_ text: String) throws(Unreadable) -> String {
     guard text.isPlainPath else {
       throw Unreadable(
-        "cannot write to \(quoted(text)): it is not the whole path of a folder",
-        remedy: #"begin with a slash, or with ~/ for the owner's home, and leave out "..", "." and a slash at the end"#)
+        "cannot write to \(quoted(text)): it is not the absolute path of a folder",
+        remedy: #"begin with a slash, or with ~/ for the owner's home, without "..", "." or a final slash"#)
     }
     if let folder = ["/tmp", "/var/tmp"].first(where: { text == $0 || text.hasPrefix("\($0)/") }) {
       throw Unreadable(
-        "cannot write to \(quoted(text)): in the sandbox each command has a \(folder) of its own",
-        remedy: "write a folder elsewhere")
+        "cannot write to \(quoted(text)): each command has its own \(folder) in the sandbox",
+        remedy: "choose a folder elsewhere")
     }
     return text
   }
@@ -51,9 +51,9 @@ extension LoadContext {
     return ValueType(example: level.example) { (node, key) throws(Unreadable) in
       if case .table = node.value {
         throw Unreadable(
-          "cannot take a table of systemd's keys",
-          remedy: #"write sandbox = "strict" above the first line that begins with [, or write the keys into a unit "#
-            + #"file and start that by a task with unit = "NAME.service""#)
+          "cannot use a table of systemd's settings",
+          remedy: #"write sandbox = "strict" above the first line that begins with [, or put the settings in a unit "#
+            + #"file and start it by a task with unit = "NAME.service""#)
       }
       return try level.read(node, key)
     }
@@ -68,7 +68,7 @@ extension LoadContext {
       guard let value = try type.read(node, key) else { return nil }
       guard self.launcher != .spawn || value == none else {
         throw Unreadable(
-          #"cannot confine tasks with launcher = "spawn" in refreshd.toml: they have no unit"#,
+          #"cannot sandbox tasks with launcher = "spawn" in refreshd.toml: they run without a unit"#,
           remedy: #"remove the key, or write launcher = "auto""#)
       }
       return value
@@ -85,7 +85,7 @@ extension [TaskSection] {
         !sandbox.writable.contains(where: { owner.path(of: target).hasPrefix("\(owner.path(of: $0))/") })
       else { continue }
       sections[index].refuse(
-        kind.key, "cannot put a file at \(quoted(target)) in the sandbox", remedy: "add its folder to writable")
+        kind.key, "cannot write to \(quoted(target)) from the sandbox", remedy: "add its folder to writable")
     }
   }
 }

@@ -99,7 +99,7 @@ extension ConfigurationSettings {
       let key = ["max_stale", "background_interval"].first(where: section.isWritten)
     {
       section.refuse(
-        key, "cannot take max_stale = \"\(maxStale.inSystemdForm)\" with a refresh every \(spacing.inSystemdForm)",
+        key, "cannot use max_stale = \"\(maxStale.inSystemdForm)\" with a refresh every \(spacing.inSystemdForm)",
         remedy: "write a longer max_stale or a shorter background_interval")
     }
   }
@@ -109,24 +109,24 @@ extension ConfigurationSettings {
   /// one.
   func refuseIdleKeys(in section: inout Section) {
     for (key, other, reason, example) in [
-      ("on_stale", "stale_after", "cannot tell when the data is stale", "6h"),
-      ("on_held", "held_for", "cannot tell when a refresh waits too long", "2h"),
+      ("on_stale", "stale_after", "cannot run on_stale without stale_after", "6h"),
+      ("on_held", "held_for", "cannot run on_held without held_for", "2h"),
     ] where section.isWritten(key) && !isSet(other) && !section.isWritten(other) {
-      section.refuse(key, reason, remedy: #"write for example \#(other) = "\#(example)" beside it"#)
+      section.refuse(key, reason, remedy: #"add for example \#(other) = "\#(example)""#)
     }
     if section.isWritten("watch_settle"), !isSet("watch"), !section.isWritten("watch") {
       section.refuse(
-        "watch_settle", "cannot wait for folders to settle that are not watched",
-        remedy: #"write for example watch = ["~/Notes"] beside it"#)
+        "watch_settle", "cannot use watch_settle without watch",
+        remedy: #"add for example watch = ["~/Notes"]"#)
     }
     if section.isWritten("on_failure"), policy.failuresBeforeNotice == nil {
       section.refuse(
-        "on_failure", #"cannot tell of failures with failures_before_notice = "never""#,
-        remedy: "write for example failures_before_notice = 2 beside it")
+        "on_failure", #"cannot run on_failure with failures_before_notice = "never""#,
+        remedy: "write for example failures_before_notice = 2")
     }
     for key in ["writable", "offline"] where section.isWritten(key) && sandbox.level == .none {
       section.refuse(
-        key, "cannot set \(key) without a sandbox", remedy: #"write sandbox = "strict" beside it, or remove the key"#)
+        key, "cannot set \(key) without a sandbox", remedy: #"add sandbox = "strict", or remove the key"#)
     }
   }
 }

@@ -150,10 +150,10 @@ struct ConfigurationFile: Hashable {
     case S_IFREG, S_IFCHR: break
     default:
       throw Problem(
-        file: path, message: "cannot read what is not a file", remedy: "make it a file, or remove it")
+        file: path, message: "cannot read it: it is not a file", remedy: "replace it with a file, or remove it")
     }
     guard status.st_size <= Self.longest else {
-      throw Problem(file: path, message: "cannot read a file of more than 1 MiB", remedy: "make it shorter")
+      throw Problem(file: path, message: "cannot read the file: it is larger than 1 MiB", remedy: "make it shorter")
     }
     return try entries(of: descriptor, size: Int(status.st_size))
   }
@@ -208,8 +208,8 @@ struct ConfigurationFile: Hashable {
     var status = stat()
     if error == ENOENT, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
       return Problem(
-        file: path, message: "cannot read the file: it is a link that leads nowhere",
-        remedy: "let it lead to a file, or remove it")
+        file: path, message: "cannot read the file: it is a broken link",
+        remedy: "point it to a file, or remove it")
     }
     return Problem(
       file: path, message: "cannot read the file: \(String(cString: strerror(error)))",

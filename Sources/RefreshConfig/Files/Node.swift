@@ -28,7 +28,7 @@ struct Node {
     case .string: "a string"
     case .integer: "an integer"
     case .boolean: "a boolean"
-    case .float: "a number with a point"
+    case .float: "a decimal number"
     case .time: "a date or time"
     case .array: "an array"
     case .table: "a table"
@@ -180,14 +180,14 @@ struct SyntaxError: Error {
   /// Makes an error from toml++'s message; the most frequent mistakes get a plainer one.
   init(_ words: String, line: Int?, column: Int?, isAtEndOfLine: Bool) {
     (self.line, self.column) = (line, column)
-    let manual = "see toml.io for how TOML is written"
+    let manual = "toml.io explains the syntax"
     if isAtEndOfLine, words.hasSuffix("explicitly prohibited") {
-      (description, remedy) = ("a text has no closing quote on its line", "add the quote")
+      (description, remedy) = ("a string is not closed on its line", "add the closing quote")
     } else if ["value", "boolean", "floating-point", "decimal integer: expected"].contains(where: {
       words.hasPrefix("Error while parsing \($0)")
     }) {
       description = words
-      remedy = #"write text in quotes, as in "any" or "5min", and true or false without; \#(manual)"#
+      remedy = #"put text in quotes, as in "any" or "5min", but not true or false; \#(manual)"#
     } else {
       (description, remedy) = (words, manual)
     }

@@ -11,7 +11,7 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
   public let column: Int?
   /// The key with its table, such as `task.new_data`; nil if the mistake has no key.
   public let key: String?
-  /// A description of the mistake, beginning with "cannot".
+  /// What is wrong, and why, without the remedy.
   public let message: String
   /// The remedy.
   public let remedy: String
@@ -74,7 +74,7 @@ extension Wire.Problem {
 
 /// A text or value that cannot be read, with the reason and the remedy.
 public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The text and its mistake, beginning with "cannot".
+  /// What is wrong, and why, without the remedy.
   public let message: String
   /// The text to write instead.
   public let remedy: String
@@ -82,19 +82,19 @@ public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
   init(_ message: String, remedy: String) { (self.message, self.remedy) = (message, remedy) }
 
   static func outOfBounds(_ value: String, _ lowest: String, _ highest: String) -> Unreadable {
-    Unreadable("cannot take \(value): it is out of bounds", remedy: "write \(lowest) to \(highest)")
+    Unreadable("cannot use \(value): it is out of range", remedy: "write \(lowest) to \(highest)")
   }
 
   /// The mistake for a word that is not among the allowed words.
   static func noWord(_ text: String, of words: [String]) -> Unreadable {
     let words = words.map(quoted)
     return Unreadable(
-      "cannot take \(quoted(text))",
+      "cannot use \(quoted(text)) here",
       remedy: "write \(words.dropLast().joined(separator: ", ")) or \(words.suffix(1).joined())")
   }
 
   static func noAppID(_ text: String, example: String) -> Unreadable {
-    Unreadable("cannot take \(quoted(text)) as the id of an app", remedy: "write one as in \"\(example)\"")
+    Unreadable("cannot use \(quoted(text)) as an app id", remedy: "write one as in \"\(example)\"")
   }
 
   /// The message and the remedy in one line.

@@ -104,7 +104,7 @@ struct Section {
   ) -> Value? {
     do throws(Unreadable) {
       if let value = try read(node) { return value }
-      refuse(key, "cannot take \(node.kind) for this key", remedy: "write for example \(example())")
+      refuse(key, "cannot use \(node.kind) here", remedy: "write for example \(example())")
     } catch {
       refuse(key, error)
     }
@@ -159,7 +159,7 @@ struct Section {
 
 extension Unreadable {
   static func unknownKey(remedy: String) -> Unreadable {
-    Unreadable("cannot use a key that is not known here", remedy: remedy)
+    Unreadable("unknown key", remedy: remedy)
   }
 
   /// Makes the mistakes for keys that belong elsewhere.

@@ -49,7 +49,7 @@ struct ValueType<Value> {
       for node in nodes {
         guard case .string(let text) = node.value else {
           throw Unreadable(
-            "cannot take \(node.kind) in this array", remedy: "put it in quotes, as in \(key) = [\"\(example)\"]")
+            "cannot use \(node.kind) in this array", remedy: "put it in quotes, as in \(key) = [\"\(example)\"]")
         }
         elements.append(try read(text))
       }
@@ -152,7 +152,7 @@ public enum ByteSizes {
     let unit = text[number.endIndex...].drop { $0 == " " }
     guard let factor = units[unit], let bytes = product(number, factor), bytes > 0 else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as an amount of data", remedy: #"write for example "100MB" or "1GiB""#)
+        "cannot read \(quoted(text)) as an amount of data", remedy: #"write for example "100MB" or "1GiB""#)
     }
     return bytes
   }

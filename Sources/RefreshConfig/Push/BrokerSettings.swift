@@ -65,7 +65,7 @@ public struct BrokerSettings: Hashable, Sendable {
     topic = written ?? (table == nil ? standardTopic : nil)
     if let topic, let twice = topics.keys.first(where: { Self.isMatch($0, of: topic) }) {
       keys.section.refuse(
-        "topics", "cannot listen to a topic twice: that of \(topics[twice] ?? "") is one of topic too",
+        "topics", "cannot listen to a topic twice: topic already covers \(topics[twice] ?? "")",
         remedy: "remove topic, or give the app another topic")
     }
     clientID = keys.section.read("client_id", Self.clientID)
@@ -94,7 +94,7 @@ public struct BrokerSettings: Hashable, Sendable {
       switch text {
       case "5": .v5
       case "3.1.1": .v311
-      default: throw Unreadable("cannot speak MQTT \(quoted(text))", remedy: "write \"5\" or \"3.1.1\"")
+      default: throw Unreadable("cannot use MQTT version \(quoted(text))", remedy: "write \"5\" or \"3.1.1\"")
       }
     }
   }
@@ -107,15 +107,15 @@ public struct BrokerSettings: Hashable, Sendable {
           && text.utf8.allSatisfy { $0.isVisible && !"/?#@\\[]\"".utf8.contains($0) }
           // An IPv6 address has at least two colons.
           && text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
-      }, else: { "cannot take \(quoted($0)) as a host" },
+      }, else: { "cannot use \(quoted($0)) as a host" },
       remedy: #"write a name or an address, such as "10.0.0.7", and the port as port = 1883"#)
   }
 
   private static var clientID: ValueType<String> {
     .text(
       "refreshd-kitchen", where: { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isVisible) },
-      else: { _ in "cannot use this as the id of a client" },
-      remedy: "write 1 to 128 letters, digits and signs of ASCII")
+      else: { _ in "cannot use this as a client id" },
+      remedy: "use 1 to 128 visible ASCII characters")
   }
 
   /// Replaces a placeholder in a text.
@@ -146,8 +146,8 @@ public struct BrokerSettings: Hashable, Sendable {
       text.count - replace(app, in: text, with: "").count == app.count
     else {
       throw Unreadable(
-        "cannot tell the app of a message by this topic",
-        remedy: "write {app} once, and as a whole part, as in \"refreshd/{machine}/{app}\"")
+        "cannot find the app of a message in this topic",
+        remedy: "write {app} once, between slashes, as in \"refreshd/{machine}/{app}\"")
     }
     guard isPlain(text) else {
       throw Unreadable(
@@ -156,7 +156,7 @@ public struct BrokerSettings: Hashable, Sendable {
     let plain = replace(machine, in: replace(app, in: text, with: ""), with: "")
     guard !plain.contains(where: { "{}".contains($0) }) else {
       throw Unreadable(
-        "cannot tell what stands in braces in this topic", remedy: "write {machine} and {app}, and no others")
+        "unknown word in braces in this topic", remedy: "use only {machine} and {app}")
     }
     return text
   }
@@ -167,7 +167,8 @@ public struct BrokerSettings: Hashable, Sendable {
     guard !topic.isEmpty, isPlain(topic), !plain.contains(where: { "{}".contains($0) }), !topic.hasPrefix("$share/")
     else {
       throw Unreadable(
-        "cannot listen to this topic", remedy: "write 1 to 255 bytes, without +, #, $share and braces but {machine}")
+        "cannot listen to this topic",
+        remedy: "write 1 to 255 bytes, without +, #, $share or braces other than {machine}")
     }
   }
 

@@ -37,8 +37,8 @@ public struct NtfySettings: Hashable, Sendable {
     let url = try HTTPURL(text)
     guard !text.contains("?"), !text.contains("#"), !url.hasLogin else {
       throw Unreadable(
-        "cannot use the URL of a server with a query, a fragment or a user in it",
-        remedy: "write the server alone, and a user or a token into credential_file")
+        "cannot use a query, a fragment or a user in the URL of a server",
+        remedy: "write only the server, and put a user or token in credential_file")
     }
     return url
   }
@@ -50,7 +50,7 @@ public struct NtfySettings: Hashable, Sendable {
     guard (1...64).contains(topic.utf8.count),
       topic.utf8.allSatisfy({ $0.isLetterOrDigit || "-_".utf8.contains($0) })
     else {
-      throw Unreadable("cannot use this as a topic of ntfy", remedy: "write 1 to 64 letters, digits, _ and -")
+      throw Unreadable("cannot use this as an ntfy topic", remedy: "write 1 to 64 letters, digits, _ and -")
     }
   }
 }
@@ -87,7 +87,7 @@ public struct EventStreamSettings: Hashable, Sendable {
     keys.require("app", #"app = "org.example.feed""#)
     let eventType = ValueType<String>.text(
       "message", where: { (1...128).contains($0.utf8.count) && !$0.utf8.contains(where: \.isControl) },
-      else: { _ in "cannot take this as a type of events" }, remedy: "write 1 to 128 bytes without control characters")
+      else: { _ in "cannot use this as an event type" }, remedy: "write 1 to 128 bytes without control characters")
     event = keys.section.read("event", eventType) ?? "message"
     headersFile = keys.readSecretPath("headers_file", example: "/etc/refreshd/news.headers")
     credentialFile = keys.readSecretPath("credential_file", example: "/etc/refreshd/news.credential")

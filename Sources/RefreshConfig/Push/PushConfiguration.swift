@@ -22,8 +22,8 @@ public struct PushConfiguration: Hashable, Sendable {
       let sources = PushSource.read(from: &section, home: home)
       if file.isReadableByAll, let (key, secret) = sources.lazy.compactMap(\.secret).first {
         section.refuse(
-          key, "cannot keep \(secret) in a file that all may read",
-          remedy: "take that from it with chmod o-r, and let the bridge's group read it")
+          key, "cannot keep \(secret) in a file that everyone can read",
+          remedy: "run chmod o-r on it, and let the bridge's group read it")
       }
       section.refuseUnknownKeys()
       problems = section.problems
@@ -71,14 +71,14 @@ public enum PushSource: Hashable, Sendable {
     var sources: [(line: Int, source: PushSource)] = []
     func read(_ kind: String, _ make: (inout SourceSection) -> PushSource?) {
       let tables = section.readTables(kind, most: mostSources, example: "[[\(kind)]], a table for each") {
-        Unreadable("cannot listen to \($0) sources of a kind", remedy: "write \(mostSources) at most")
+        Unreadable("cannot listen to \($0) sources of one kind", remedy: "use at most \(mostSources)")
       }
       for table in tables {
         var keys = SourceSection(table, home: home)
         let source = make(&keys)
         if let name = keys.name, !names.insert(name).inserted {
           keys.section.refuse(
-            "name", "cannot have two sources \(quoted(name))", remedy: "give each source a name of its own")
+            "name", "cannot name two sources \(quoted(name))", remedy: "give each source its own name")
         }
         keys.section.refuseUnknownKeys()
         section.adopt(keys.section)
@@ -108,7 +108,7 @@ struct SourceSection {
           && name.utf8.allSatisfy {
             $0.isDigit || $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
           }
-      }, else: { "cannot call a source \(quoted($0))" }, remedy: "write 1 to 32 small letters, digits and -")
+      }, else: { "cannot name a source \(quoted($0))" }, remedy: "use 1 to 32 lowercase letters, digits and -")
     name = section.read("name", type)
     (self.section, self.home) = (section, home)
     require("name", #"name = "home""#)
@@ -117,7 +117,7 @@ struct SourceSection {
   /// Refuses a table without the key.
   mutating func require(_ key: String, _ example: String) {
     guard !section.isWritten(key) else { return }
-    section.refuse(key, "cannot listen to a source without \(key)", remedy: "write for example \(example)")
+    section.refuse(key, "the source has no \(key)", remedy: "write for example \(example)")
   }
 
   /// Reads the path of a file, which may begin with `~/`.
@@ -150,7 +150,7 @@ struct SourceSection {
           guard AppID(app) != nil else { throw .noAppID(app, example: "org.example.mail") }
           try check(text)
           guard known[text] == nil else {
-            throw Unreadable("cannot give two apps the same topic", remedy: "give each app a topic of its own")
+            throw Unreadable("cannot give two apps the same topic", remedy: "give each app its own topic")
           }
           return text
         }

@@ -122,7 +122,7 @@ struct BuiltInKind: Sendable {
 
   struct OutcomeKeys {
     var keys = ["new_data", "no_data_exit", "retry_exit"]
-    var reason = "it tells itself whether there is something new"
+    var reason = "it reports itself whether there is new data"
   }
 
   /// Every kind.
@@ -139,15 +139,15 @@ struct BuiltInKind: Sendable {
     },
     BuiltInKind(
       key: "unit", form: #""mbsync.service""#, workerCommand: .unit, refusedOutcomeKeys: OutcomeKeys(keys: []),
-      unseenOutput: "a unit by its output, which systemd keeps"
+      unseenOutput: "a unit by its output: it goes to systemd's journal"
     ) {
       section in
       ServiceUnit.read(from: &section).map { .unit($0) }
     },
     BuiltInKind(
       key: "activate", form: #""org.example.Notes""#, workerCommand: .activate,
-      refusedOutcomeKeys: OutcomeKeys(keys: ["no_data_exit", "retry_exit"], reason: "its exit code is not known"),
-      unseenOutput: "an app by its output, which the session keeps"
+      refusedOutcomeKeys: OutcomeKeys(keys: ["no_data_exit", "retry_exit"], reason: "its exit code is unknown"),
+      unseenOutput: "an app by its output: it goes to the session"
     ) { section in ActivatedApp.read(from: &section).map { .activate($0) } },
   ]
 
@@ -173,7 +173,7 @@ struct BuiltInKind: Sendable {
     if load.worker == nil {
       section.refuse(
         key,
-        "cannot find refresh-worker, which does it, at "
+        "cannot find refresh-worker, which runs this task, at "
           + load.reader.workers.map(quoted).joined(separator: " or "), remedy: "install it there")
     }
     return readWork(&section).map { BuiltIn($0) }
@@ -189,7 +189,7 @@ extension [TaskSection] {
         continue
       }
       sections[index].refuse(
-        kind.key, "cannot put two files at \(quoted(target))", remedy: "give each a path of its own")
+        kind.key, "cannot save two files to \(quoted(target))", remedy: "give each file its own path")
     }
   }
 
@@ -216,7 +216,7 @@ public struct ActivatedApp: Hashable, Sendable {
     for key in ExecContext.keysOfProcesses where section.isWritten(key) {
       section.refuse(
         key, "cannot set \(key) for an app that the session bus starts",
-        remedy: "write it into the app's own service file in dbus-1/services")
+        remedy: "put it in the app's own service file in dbus-1/services")
     }
     return section.read(
       "activate", .text("org.example.Notes") { (text) throws(Unreadable) in try ActivatedApp(checking: text) })
@@ -225,7 +225,7 @@ public struct ActivatedApp: Hashable, Sendable {
   private init(checking text: String) throws(Unreadable) {
     guard text.isBusName else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as the name of an app on the session bus",
+        "cannot use \(quoted(text)) as the name of an app on the session bus",
         remedy: #"write the name of its desktop file, without ".desktop", as in "org.example.Notes""#)
     }
     self.init(name: text)
@@ -237,15 +237,15 @@ extension [TaskSection] {
   func refuseActivation(for owner: Owner, in section: inout Section) {
     guard owner.uid == 0, contains(where: { $0.kind?.key == "activate" }) else { return }
     section.refuse(
-      section.isWritten("owner") ? "owner" : nil, "cannot activate an app for root, who has no session bus",
-      remedy: #"name the user of the app, as in owner = "anna""#)
+      section.isWritten("owner") ? "owner" : nil, "cannot activate an app for root: root has no session bus",
+      remedy: #"name the app's user, as in owner = "anna""#)
   }
 
   /// Refuses other tasks beside a task that activates: an app that attaches performs the whole refresh.
   func refuseTasksBesideActivation(in sections: inout [Section]) {
     guard count > 1, let index = firstIndex(where: { $0.kind?.key == "activate" }) else { return }
     sections[index].refuse(
-      "activate", "cannot have other tasks beside activate: an app that attaches performs the whole refresh",
-      remedy: "give the other tasks an app file of their own")
+      "activate", "cannot combine activate with other tasks: an app that attaches performs the whole refresh",
+      remedy: "move the other tasks to their own app file")
   }
 }

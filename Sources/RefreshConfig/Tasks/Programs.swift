@@ -18,14 +18,14 @@ final class Programs {
     guard !program.isEmpty, candidates[0].hasPrefix("/") else {
       throw Unreadable(
         "cannot find the program \(quoted(program)) by a relative path",
-        remedy: "write its whole path, or its name alone")
+        remedy: "write its absolute path, or only its name")
     }
     if found[program] == nil { found[program] = .some(try first(of: candidates)) }
     let path = found[program] ?? nil
     guard let path else {
       throw Unreadable(
         program.hasPrefix("/")
-          ? "cannot execute \(quoted(program)): it is no executable file"
+          ? "cannot execute \(quoted(program)): it is not an executable file"
           : "cannot find \(quoted(program)) in \(Self.searchPath.joined(separator: ":"))",
         remedy: "install the program, or correct its name")
     }
@@ -44,7 +44,7 @@ final class Programs {
     guard let answer = Patience.ask(about: "files in \(folder)/", { [isProgram] in isProgram(path) }) else {
       throw Unreadable(
         "cannot look at \(quoted(path)): its file system has not answered for \(Patience.bound.components.seconds) s",
-        remedy: "see that the mount answers; the file is read again then")
+        remedy: "check that the mount answers; then the file is read again")
     }
     return answer
   }
@@ -59,7 +59,7 @@ final class Programs {
       for element in elements {
         guard case .string(let text) = element.value else {
           throw Unreadable(
-            "cannot take \(element.kind) as an argument", remedy: #"put it in quotes, as in ["sleep", "5"]"#)
+            "cannot use \(element.kind) as an argument", remedy: #"put it in quotes, as in ["sleep", "5"]"#)
         }
         guard !text.utf8.contains(0) else {
           throw Unreadable("cannot put a NUL into an argument", remedy: "remove the \\u0000")
@@ -67,7 +67,7 @@ final class Programs {
         arguments.append(text)
       }
       guard let program = arguments.first else {
-        throw Unreadable("cannot run an empty array", remedy: "write for example \(example)")
+        throw Unreadable("cannot run an empty command", remedy: "write for example \(example)")
       }
       arguments[0] = try self.path(of: program)
       return arguments

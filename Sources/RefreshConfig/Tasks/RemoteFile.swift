@@ -36,13 +36,13 @@ extension RemoteFile {
     headersFile = table.read("headers_file", Self.path("~/.config/feed.headers"))
     credentialFile = table.read("credential_file", Self.path("~/.config/feed.credential"))
     usesNetrc = table.read("netrc", .boolean) ?? false
-    for (missing, reason) in [("url", "without a URL"), ("to", "without a path to put it")]
+    for (missing, reason) in [("url", "without a URL"), ("to", "without a path to save to")]
     where !table.isWritten(missing) {
       table.refuse(missing, "cannot fetch \(reason)", remedy: "write for example \(Self.example(key))")
     }
     if usesNetrc, table.isWritten("credential_file") {
       table.refuse(
-        "netrc", "cannot take user and password from two places", remedy: "write one of netrc and credential_file")
+        "netrc", "cannot read user and password from two files", remedy: "use either netrc or credential_file")
     }
     guard let target else { return nil }
     (self.url, self.target) = (url?.text ?? "", target)
@@ -100,7 +100,8 @@ extension DownloadTask {
     let digest = ValueType<String>.text(
       String(repeating: "0", count: 64),
       where: { $0.utf8.count == 64 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } },
-      else: { "cannot take \(quoted($0)) as a SHA-256" }, remedy: "write 64 hexadecimal digits, as sha256sum does")
+      else: { "cannot use \(quoted($0)) as a SHA-256" }, remedy: "write 64 hexadecimal digits, as sha256sum prints them"
+    )
     sha256 = table.read("sha256", digest)?.lowercased()
     network = table.read("network", .word(.any))
     priority = table.read("priority", .integer(-100...100, example: 10))
@@ -121,7 +122,7 @@ extension DownloadTask {
       where: { text in
         (1...255).contains(text.utf8.count)
           && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-      }, else: { _ in "cannot take a text that is empty, too long or has control characters" },
-      remedy: "write 1 to 255 bytes in one line")
+      }, else: { _ in "cannot use a text that is empty, too long or has control characters" },
+      remedy: "write 1 to 255 bytes on one line")
   }
 }

@@ -65,7 +65,7 @@ extension Replication {
     guard let url = server ?? local?.url.root else {
       if !table.isWritten("server") {
         table.refuse(
-          "server", "cannot tell which CouchDB is to replicate: neither database is of this machine",
+          "server", "cannot choose a CouchDB to replicate: neither database is on this machine",
           remedy: #"write the URL of one, as in server = "http://localhost:5984""#)
       }
       return nil
@@ -105,7 +105,7 @@ extension Replication {
     if credentialFile != nil, headersFile != nil {
       table.refuse(
         "\(key)_headers_file", "cannot log in twice to one database",
-        remedy: "write one of \(key)_credential_file and \(key)_headers_file")
+        remedy: "use either \(key)_credential_file or \(key)_headers_file")
     }
     return url.map { Endpoint(url: $0, credentialFile: credentialFile, headersFile: headersFile) }
   }
@@ -114,7 +114,7 @@ extension Replication {
     let url = try plain(text, credentialKey: credentialKey)
     guard url.lastName != nil else {
       throw Unreadable(
-        "cannot tell the database: the URL has no name after the host",
+        "the URL has no database name after the host",
         remedy: "write it as in http://localhost:5984/notes")
     }
     return url
@@ -129,11 +129,11 @@ extension Replication {
     let url = try HTTPURL(text)
     guard !url.hasLogin else {
       throw Unreadable(
-        "cannot take a user or a password in this URL: programs and logs show it",
-        remedy: "write user:password into a file of mode 0600, and its path into \(credentialKey)")
+        "cannot use a user or password in this URL: programs and logs show it",
+        remedy: "put user:password in a file with mode 0600, and its path in \(credentialKey)")
     }
     guard !text.contains(where: { "?#".contains($0) }) else {
-      throw Unreadable("cannot take a query in the URL of a CouchDB", remedy: "remove it")
+      throw Unreadable("cannot use a query in the URL of a CouchDB", remedy: "remove it")
     }
     guard text.hasSuffix("/") else { return url }
     return try plain(String(text.dropLast()), credentialKey: credentialKey)
@@ -145,7 +145,7 @@ extension Replication {
       let text = try node.json()
       guard text.utf8.count <= longestSelector else {
         throw Unreadable(
-          "cannot take a selector of \(text.utf8.count) bytes", remedy: "write \(longestSelector) at most")
+          "cannot use a selector of \(text.utf8.count) bytes", remedy: "use at most \(longestSelector)")
       }
       return text
     }

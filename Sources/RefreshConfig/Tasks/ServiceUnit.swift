@@ -21,7 +21,7 @@ public struct ServiceUnit: Hashable, Sendable {
     for key in ExecContext.keysOfProcesses where section.isWritten(key) {
       section.refuse(
         key, "cannot set \(key) for a unit: systemd starts it with the settings of its own file",
-        remedy: "write it into a drop-in of the unit (systemctl edit)")
+        remedy: "put it in a drop-in of the unit (systemctl edit)")
     }
     return section.read(
       "unit", .text("mbsync.service") { (text) throws(Unreadable) in try ServiceUnit(checking: text) })
@@ -39,17 +39,18 @@ public struct ServiceUnit: Hashable, Sendable {
       text.utf8.count <= Self.longest
     else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as the name of a unit",
+        "cannot use \(quoted(text)) as the name of a unit",
         remedy: #"write the name that systemctl shows, as in "mbsync.service""#)
     }
     guard let point = text.lastIndex(of: "."), Self.suffixes.contains(text[point...]) else {
       throw Unreadable(
-        "cannot tell what kind of unit \(quoted(text)) is", remedy: "write \(quoted("\(text).service"))")
+        "cannot use \(quoted(text)) as the name of a unit: it has no suffix",
+        remedy: "write \(quoted("\(text).service"))")
     }
     guard text[point...] == ".service" else {
       let service = quoted("\(text[..<point]).service")
       throw Unreadable(
-        "cannot wait for the end of \(quoted(text)): only a service does work and ends",
+        "cannot wait for the end of \(quoted(text)): only a service does its work and ends",
         remedy: text[point...] == ".timer" ? "write the unit that it starts, such as \(service)" : "write a .service")
     }
     guard text[..<point].last != "@" else {
@@ -58,7 +59,7 @@ public struct ServiceUnit: Hashable, Sendable {
         remedy: "write an instance, such as \(quoted("\(text[..<point])work.service"))")
     }
     guard !text.hasPrefix("refreshd") else {
-      throw Unreadable("cannot have refreshd start \(quoted(text)), a unit of its own", remedy: "write another unit")
+      throw Unreadable("cannot start \(quoted(text)): it belongs to refreshd", remedy: "choose another unit")
     }
     self.init(name: text)
   }
@@ -88,7 +89,7 @@ extension GuardedUnit {
     if let point = text.lastIndex(of: "."), ServiceUnit.suffixes.contains(text[point...]), text[point...] != ".service"
     {
       throw Unreadable(
-        "cannot guard \(quoted(text)): only a service is stopped and started again", remedy: "write a .service")
+        "cannot guard \(quoted(text)): refreshd stops and starts only services", remedy: "write a .service")
     }
     return try ServiceUnit(checking: text).name
   }
@@ -149,11 +150,11 @@ public struct UnitFiles {
     }
     if !unit.isOfMachine, case .found = look(for: name, in: Self.ofMachine) {
       return Unreadable(
-        "cannot start \(name) for \(owner.name): it is a unit of the machine, and this app means units of its owner's own "
-          + "service manager",
-        remedy: "let an app of root in the system's daemon start it, or write a unit into ~/.config/systemd/user")
+        "cannot start \(name) for \(owner.name): it is a unit of the system, and this app starts units of its "
+          + "owner's service manager",
+        remedy: "start it from an app of root in the system's daemon, or put a unit in ~/.config/systemd/user")
     }
-    let whose = unit.isOfMachine ? "the machine" : owner.name
+    let whose = unit.isOfMachine ? "the system" : owner.name
     return Unreadable("cannot find \(name) among the units of \(whose)", remedy: "correct the name, or install it")
   }
 

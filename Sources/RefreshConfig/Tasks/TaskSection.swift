@@ -49,20 +49,20 @@ struct TaskSection {
       section.refuse(
         nil,
         commands.isEmpty
-          ? "cannot run a task without a command" : "cannot run both \(commands.joined(separator: " and "))",
+          ? "the task has no command" : "cannot run both \(commands.joined(separator: " and "))",
         remedy: "write one of \(forms.dropLast().joined(separator: ", ")) and \(forms.suffix(1).joined())")
     }
     if case .changed(let path) = newData, let refusal = load.reader.refusalToWatch(path) {
       section.refuse("new_data", refusal)
     }
     if newData == .output, let unseen = kind?.unseenOutput {
-      section.refuse("new_data", "cannot judge \(unseen)", remedy: #"write "exit" or "changed:/WHOLE/PATH""#)
+      section.refuse("new_data", "cannot judge \(unseen)", remedy: #"write "exit" or "changed:/ABSOLUTE/PATH""#)
     }
     if noDataExit == retryExit {
       section.refuse(
         section.isWritten("retry_exit") ? "retry_exit" : "no_data_exit",
-        "cannot tell no data from a failure worth a retry: both are exit code \(retryExit)",
-        remedy: "write different codes for no_data_exit and retry_exit")
+        "cannot use exit code \(retryExit) for both no_data_exit and retry_exit",
+        remedy: "write two different codes")
     }
   }
 
@@ -75,7 +75,7 @@ struct TaskSection {
   private static var shell: ValueType<[String]> {
     .text("cd /srv/mirror && git fetch") { (text) throws(Unreadable) in
       guard !text.isEmpty, !text.utf8.contains(0) else {
-        throw Unreadable("cannot run an empty command or one with a NUL", remedy: "write what /bin/sh is to run")
+        throw Unreadable("cannot run an empty command or one with a NUL", remedy: "write what /bin/sh should run")
       }
       return ["/bin/sh", "-c", text]
     }
@@ -89,7 +89,8 @@ struct TaskSection {
     case _ where text.hasPrefix(changed) && text.dropFirst(changed.count).isPath:
       return .changed(path: String(text.dropFirst(changed.count)))
     default:
-      throw Unreadable("cannot take \(quoted(text))", remedy: #"write "exit", "output" or "changed:/WHOLE/PATH""#)
+      throw Unreadable(
+        "cannot use \(quoted(text)) here", remedy: #"write "exit", "output" or "changed:/ABSOLUTE/PATH""#)
     }
   }
 }
@@ -151,7 +152,7 @@ extension [TaskSection] {
     guard sections.allSatisfy({ $0.problems.isEmpty }), let cycle = cycle(among: names) else { return }
     let path = (cycle + cycle.prefix(1)).map { quoted(names[$0]) }.joined(separator: " after ")
     sections[cycle[0]].refuse(
-      "after", "cannot start any of these first: \(path)", remedy: "take one of the names out of after")
+      "after", "cannot start any of these tasks first: \(path)", remedy: "remove one name from after")
   }
 
   /// A cycle: tasks that each wait for the next, and the last for the first; nil if there is none.
@@ -187,7 +188,7 @@ struct ExecContext {
   /// Reads the keys of a section.
   init(from section: inout Section) {
     let path = ValueType<String>.text(
-      "/srv/mirror", where: \.isPath, else: { "cannot use \(quoted($0)) as a directory: it is not a whole path" },
+      "/srv/mirror", where: \.isPath, else: { "cannot use \(quoted($0)) as a directory: the path is not absolute" },
       remedy: "begin with a slash, or with ~/ for the owner's home")
     directory = section.read("directory", path)
     environment =
@@ -220,11 +221,11 @@ struct ExecContext {
     else {
       throw Unreadable(
         "cannot use \(quoted(name)) as the name of a variable",
-        remedy: "write letters, digits and _, and no digit first")
+        remedy: "use letters, digits and _, but no digit first")
     }
     guard !name.hasPrefix("REFRESH_") else {
       throw Unreadable(
-        "cannot set \(name): refreshd sets the variables of that prefix", remedy: "choose another name")
+        "cannot set \(name): refreshd sets the variables with that prefix", remedy: "choose another name")
     }
     guard !value.utf8.contains(0) else {
       throw Unreadable("cannot put a NUL into a variable", remedy: "remove the \\u0000")

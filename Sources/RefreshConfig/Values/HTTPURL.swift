@@ -19,19 +19,19 @@ public struct HTTPURL: Hashable, Sendable {
   /// The message of a thrown ``Unreadable`` contains only the scheme of the URL, because people see the message.
   public init(_ text: String) throws(Unreadable) {
     guard text.utf8.count <= Self.longest else {
-      throw Unreadable("cannot use a URL of \(text.utf8.count) bytes", remedy: "write \(Self.longest) at most")
+      throw Unreadable("cannot use a URL of \(text.utf8.count) bytes", remedy: "use at most \(Self.longest)")
     }
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }) else {
       throw Unreadable(
-        "cannot use a URL with a space, a backslash, a control character or a letter beyond ASCII",
-        remedy: "write %20 for a space, and the others percent-encoded as well")
+        "cannot use a URL with a space, a backslash, a control character or a letter outside ASCII",
+        remedy: "percent-encode it, a space as %20")
     }
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let scheme = parts[0].lowercased()
     guard parts.count == 2, parts[1].hasPrefix("//"), scheme == "http" || scheme == "https" else {
       throw Unreadable(
         parts.count == 2 && parts[1].hasPrefix("//")
-          ? "cannot use a URL of the scheme \(quoted(parts[0]))" : "cannot tell the scheme of the URL",
+          ? "cannot use a URL with the scheme \(quoted(parts[0]))" : "the URL has no scheme",
         remedy: #"write http:// or https:// before the host"#)
     }
     let rest = parts[1].dropFirst(2)
@@ -39,7 +39,7 @@ public struct HTTPURL: Hashable, Sendable {
     let hostAndPort = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
     guard Self.isHostAndPort(hostAndPort) else {
       throw Unreadable(
-        "cannot tell the host of the URL", remedy: "write it as in https://example.org:8443/feed.xml")
+        "the URL has no valid host", remedy: "write it as in https://example.org:8443/feed.xml")
     }
     self.text = text
     host = Self.server(hostAndPort.lowercased(), standardPort: scheme == "https" ? 443 : 80)

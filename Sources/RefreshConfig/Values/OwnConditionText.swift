@@ -15,7 +15,7 @@ enum OwnConditionText {
       parts.dropFirst().allSatisfy({ $0.utf8.count == 4 && UInt16($0, radix: 16) != nil })
     else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as a device",
+        "cannot use \(quoted(text)) as a device",
         remedy: #"write "usb:VENDOR:PRODUCT" with the two numbers that lsusb shows, as in "usb:1d6b:0002""#)
     }
     return text.lowercased()
@@ -31,7 +31,7 @@ enum OwnConditionText {
       && host.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     guard isAddress || isName, port.utf8.allSatisfy(\.isDigit), let number = UInt16(port), number > 0 else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as a server",
+        "cannot use \(quoted(text)) as a server",
         remedy: #"write "HOST:PORT" with a port from 1 to 65535, as in "nas.local:22" or "[fd00::1]:22""#)
     }
     return text
@@ -68,8 +68,8 @@ extension LoadContext {
   func mountPoint(_ text: String) throws(Unreadable) -> String {
     guard text.isPlainPath else {
       throw Unreadable(
-        "cannot take \(quoted(text)) as a mount point",
-        remedy: "write a whole path as /proc/self/mountinfo has it, without a slash at its end")
+        "cannot use \(quoted(text)) as a mount point",
+        remedy: "write the absolute path that /proc/self/mountinfo shows, without a final slash")
     }
     if let refusal = reader.refusalToWatch(text) { throw refusal }
     return text
@@ -80,8 +80,8 @@ extension LoadContext {
     let server = try OwnConditionText.server(text)
     guard worker != nil else {
       throw Unreadable(
-        "cannot ask whether \(quoted(server)) answers without the program refresh-worker",
-        remedy: "install it beside refreshd, or write a command of your own as when")
+        "cannot check whether \(quoted(server)) answers without refresh-worker",
+        remedy: "install it next to refreshd, or use a command of your own in when")
     }
     return server
   }

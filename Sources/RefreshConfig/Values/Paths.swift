@@ -16,32 +16,32 @@ public enum TargetPath {
   public static func check(_ path: String, suffix: String? = nil) throws(Unreadable) {
     guard path.hasPrefix("/") else {
       throw Unreadable(
-        "cannot use \(quoted(path)) as the path of a file: it is not a whole path",
+        "cannot use \(quoted(path)) as a file: the path is not absolute",
         remedy: "begin with a slash")
     }
     guard !path.utf8.contains(where: \.isControl) else {
-      throw Unreadable("cannot use a path with a control character", remedy: "write another name")
+      throw Unreadable("cannot use a path with a control character", remedy: "choose another name")
     }
     let names = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     guard let last = names.last, !last.isEmpty else {
       throw Unreadable(
-        "cannot use \(quoted(path)) as the path of a file: it ends in a slash", remedy: "add the file's name")
+        "cannot use \(quoted(path)) as a file: the path ends in a slash", remedy: "add the file's name")
     }
     guard names.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else {
       throw Unreadable(
-        "cannot use \(quoted(path)) as the path of a file: it has an empty part, \".\" or \"..\"",
+        "cannot use \(quoted(path)) as a file: the path contains an empty part, \".\" or \"..\"",
         remedy: "write the path without it")
     }
     let longest = Int(NAME_MAX) - (suffix?.utf8.count ?? 0)
     guard path.utf8.count < PATH_MAX, last.utf8.count <= longest else {
       throw Unreadable(
         "cannot use a path of \(path.utf8.count) bytes, with a name of \(last.utf8.count)",
-        remedy: "write less than \(PATH_MAX), and a name of \(longest) at most")
+        remedy: "use fewer than \(PATH_MAX), and at most \(longest) in the name")
     }
     guard suffix == nil || !last.hasSuffix(fetchSuffix) else {
       throw Unreadable(
-        "cannot use \(quoted(path)) as the path of a file: refreshd's own files end in \(fetchSuffix)",
-        remedy: "write another name")
+        "cannot use \(quoted(path)) as a file: refreshd's own files end in \(fetchSuffix)",
+        remedy: "choose another name")
     }
   }
 }
@@ -76,9 +76,9 @@ enum WatchedPaths {
     switch Patience.ask(about: "the folder \(path)", { look(at: path) }) ?? .unknown {
     case .found, .unknown: nil
     case .missing:
-      Unreadable("cannot find the folder \(quoted(name))", remedy: "make it; it is watched from then on")
+      Unreadable("cannot find the folder \(quoted(name))", remedy: "create it; it is watched from then on")
     case .noFolder:
-      Unreadable("cannot watch \(quoted(name)): it is no folder", remedy: "write the folder that it is in")
+      Unreadable("cannot watch \(quoted(name)): it is not a folder", remedy: "write the folder that contains it")
     }
   }
 
@@ -90,7 +90,7 @@ enum WatchedPaths {
 }
 
 extension LoadContext {
-  /// A list of different folders, each with its whole path or from the owner's home.
+  /// A list of different folders, each an absolute path or one from the owner's home.
   var watchedFolders: ValueType<[String]> {
     let folders = ValueType<[String]>.array("~/Notes") { (text) throws(Unreadable) in try self.watchedFolder(text) }
     return ValueType(example: folders.example) { (node, key) throws(Unreadable) in
@@ -98,7 +98,7 @@ extension LoadContext {
       guard names.count <= WatchedPaths.most else {
         throw Unreadable(
           "cannot watch \(names.count) folders for one app",
-          remedy: "write at most \(WatchedPaths.most); the folders below each are watched too")
+          remedy: "write at most \(WatchedPaths.most); the folders inside them are watched too")
       }
       var seen: Set<String> = []
       if let twice = names.first(where: { !seen.insert($0).inserted }) {
@@ -110,12 +110,12 @@ extension LoadContext {
 
   private func watchedFolder(_ text: String) throws(Unreadable) -> String {
     if ["/", "~", "~/"].contains(text) {
-      throw Unreadable("cannot watch \(quoted(text)): it is too much to watch", remedy: "name folders in it")
+      throw Unreadable("cannot watch \(quoted(text)): it is too large to watch", remedy: "name folders inside it")
     }
     guard text.isPlainPath else {
       throw Unreadable(
-        "cannot watch \(quoted(text)): it is not the whole path of a folder",
-        remedy: #"begin with a slash, or with ~/ for the owner's home, and leave out "..", "." and a slash at the end"#)
+        "cannot watch \(quoted(text)): it is not the absolute path of a folder",
+        remedy: #"begin with a slash, or with ~/ for the owner's home, without "..", "." or a final slash"#)
     }
     if let refusal = reader.refusalToWatch(text) { throw refusal }
     return text

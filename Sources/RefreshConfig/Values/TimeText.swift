@@ -95,16 +95,16 @@ extension Substring {
     if first == "." {
       removeFirst()
       decimals = popPrefix { $0.isASCIIDigit }
-      guard !decimals.isEmpty else { throw .duration(text, "there is no digit behind the point") }
+      guard !decimals.isEmpty else { throw .duration(text, "a digit is missing after the point") }
       guard first != "." else { throw .duration(text, "a number has two points") }
     }
     guard !(whole.isEmpty && decimals.isEmpty) else {
-      throw .duration(text, "there is no number before \(quoted(prefix { $0 != " " }))")
+      throw .duration(text, "a number is missing before \(quoted(prefix { $0 != " " }))")
     }
     _ = skipSpaces()
     let name = popPrefix { !$0.isASCIIDigit && $0 != " " && $0 != "." && $0 != "-" }
     guard let unit = name.isEmpty ? 1_000_000 : TimeUnit.byName[String(name)] else {
-      throw .duration(text, "\(quoted(name)) is no unit of time")
+      throw .duration(text, "\(quoted(name)) is not a unit of time")
     }
     guard whole.count <= 18, let count = Int64("0" + whole), decimals.count <= 12 else {
       throw .duration(text, "a number has too many digits")
@@ -169,7 +169,7 @@ extension QuietHours {
       throw Self.unreadable("cannot read \(quoted(text)) as quiet hours")
     }
     guard from != to else {
-      throw Self.unreadable("cannot tell the quiet hours of \(quoted(text)): they begin and end at the same time")
+      throw Self.unreadable("cannot use \(quoted(text)) as quiet hours: they begin and end at the same time")
     }
     self.init(from: from, to: to)
   }

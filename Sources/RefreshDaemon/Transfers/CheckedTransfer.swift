@@ -45,7 +45,7 @@ struct CheckedTransfer {
     request.isPost = try Self.isPost(asked.method, request)
     if request.credentialFile != nil, request.usesNetrc {
       throw Refusal(
-        field: "netrc", reason: "cannot take user and password from two places", remedy: "leave one of them out")
+        field: "netrc", reason: "cannot read user and password from two files", remedy: "leave one of them out")
     }
     self.request = request
   }
@@ -106,7 +106,7 @@ struct CheckedTransfer {
     guard digest.utf8.count == 64, digest.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
       throw Refusal(
         field: "sha256", reason: "cannot read this as a SHA-256",
-        remedy: "write 64 hexadecimal digits, as sha256sum does")
+        remedy: "write 64 hexadecimal digits, as sha256sum prints them")
     }
     return digest.lowercased()
   }
