@@ -24,8 +24,9 @@ package final class LocalZone {
   package init(on loop: EventLoop, onZone: @escaping (Zone) -> Void) throws(SystemdError) {
     self.onZone = onZone
     zone = Self.zone(around: EventLoop.wallMicroseconds())
-    timer = try loop.timer { [unowned self] in look() }
-    if getenv("TZ") == nil { file = try loop.onChange(of: "/etc/localtime") { [unowned self] in look() } }
+    let look = { [unowned self] in self.look() }
+    timer = try loop.timer(handler: look)
+    if getenv("TZ") == nil { file = try loop.onChange(of: "/etc/localtime", handler: look) }
     armRenewal()
   }
 

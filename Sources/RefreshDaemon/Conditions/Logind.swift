@@ -51,16 +51,14 @@ final class LoginTracker {
     (self.bus, self.onSessions) = (bus, onSessions)
     logind = try BusObject(
       Logind.service, called: Logind.name, path: Logind.path, interface: Logind.interface, wanted: [], on: bus)
-    logind.onChange = { [unowned self] in
-      if case .known = logind.state { look() }
-    }
-    listeners = ["SessionNew", "SessionRemoved"].map { name in
-      bus.listen(to: Logind.signal(name)) { [unowned self] _ in look() }
-    }
+    let look = { [unowned self] in self.look() }
+    logind.onChange = look
+    listeners = ["SessionNew", "SessionRemoved"].map { name in bus.listen(to: Logind.signal(name)) { _ in look() } }
   }
 
-  /// Lists the sessions; replaces a call that is still open, because its reply may be out of date.
+  /// Lists the sessions once logind is there; replaces a call that is still open, because its reply may be out of date.
   private func look() {
+    guard case .known = logind.state else { return }
     list = bus.call(Logind.call("ListSessions")) { [unowned self] answer in
       if case .success(let values) = answer { apply(values.first?.elements ?? []) }
     }
@@ -144,7 +142,7 @@ final class IdleTracker: FactTracker {
     object.onChange = { [unowned self] in changed() }
     // A new or removed session changes IdleHint without a PropertiesChanged signal, and so does an inhibitor.
     sessions = ["SessionNew", "SessionRemoved"].map { name in
-      context.bus.listen(to: Logind.signal(name)) { [unowned self] _ in object.ask() }
+      context.bus.listen(to: Logind.signal(name)) { [object] _ in object.ask() }
     }
   }
 

@@ -114,7 +114,7 @@ final class NetworkManager {
         Self.service, called: Self.name, path: path, interface: "\(Self.service).Connection.Active",
         wanted: ["Devices", "SpecificObject"], on: bus)
     else { return nil }
-    object.onChange = { [unowned self] in follow() }
+    object.onChange = manager.onChange
     return Followed(path: path, value: object)
   }
 

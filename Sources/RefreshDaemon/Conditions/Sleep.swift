@@ -84,14 +84,13 @@ final class SleepSignals {
   /// Starts to listen; calls `onSleep` with true before the machine sleeps, and with false when it is awake again.
   init(on bus: Bus, onSleep: @escaping (Bool) -> Void) {
     self.onSleep = onSleep
+    let report = { [unowned self] in self.report($0) }
     listeners = [
-      bus.listen(to: Logind.signal("PrepareForSleep")) { [unowned self] in
-        if let begins = $0.first?.boolean { report(begins) }
-      },
+      bus.listen(to: Logind.signal("PrepareForSleep")) { if let begins = $0.first?.boolean { report(begins) } },
       // A logind that has stopped cannot report that the machine is awake.
-      bus.listen(to: .ownerChanged(of: Logind.service)) { [unowned self] _ in report(false) },
+      bus.listen(to: .ownerChanged(of: Logind.service)) { _ in report(false) },
     ]
-    watch = bus.watch { [unowned self] state in if state != .connected { report(false) } }
+    watch = bus.watch { if $0 != .connected { report(false) } }
   }
 
   private func report(_ isAsleep: Bool) {

@@ -195,8 +195,9 @@ final class SubreaperTrees: ProcessTrees {
     sweeping = try loop.timer { [unowned self] in sweep() }
     // Orphans become children of the main thread. A test runs its loop on another.
     guard linux_thread_id() == getpid() else { return }
-    reaping = try loop.timer { [unowned self] in reap() }
-    ends = try loop.onSignal(SIGCHLD) { [unowned self] in reap() }
+    let reap: () -> Void = { [unowned self] in self.reap() }
+    reaping = try loop.timer(handler: reap)
+    ends = try loop.onSignal(SIGCHLD, handler: reap)
   }
 
   // Nothing would reap later orphans.
