@@ -247,30 +247,34 @@ final class StopQuestion {
   /// Asks; an answer that does not come in time counts as ``StopOccasion/stop``.
   init(_ bus: Bus, answer: @escaping (StopOccasion) -> Void) {
     (self.bus, self.answer) = (bus, answer)
-    ask(ServiceManager.get("SystemState")) { [unowned self] state in
-      if state?.text == "stopping" { return answer(.shutdown) }
-      ask(ServiceManager.call("GetUnitByPID", .uint32(UInt32(getpid())))) { [unowned self] unit in
-        guard let path = unit?.text else { return answer(.stop) }
-        findJob(of: path)
-      }
-    }
+    ask(ServiceManager.get("SystemState"), then: StopQuestion.findUnit)
   }
 
-  private func findJob(of unit: String) {
-    ask(.get("Job", of: ServiceManager.unit, at: unit, in: ServiceManager.name)) { [unowned self] job in
-      guard let job = job?.elements, job.count == 2, job[0].integer != 0, let path = job[1].text else {
-        return answer(.stop)
-      }
-      ask(.get("JobType", of: "org.freedesktop.systemd1.Job", at: path, in: ServiceManager.name)) {
-        [unowned self] type in
-        answer(type?.text == "restart" ? .restart : .stop)
-      }
-    }
+  private func findUnit(inState state: BusValue?) {
+    if state?.text == "stopping" { return answer(.shutdown) }
+    ask(ServiceManager.call("GetUnitByPID", .uint32(UInt32(getpid()))), then: StopQuestion.findJob)
   }
 
-  private func ask(_ method: BusMethod, then next: @escaping (BusValue?) -> Void) {
-    call = bus.call(method) { result in
-      if case .success(let values) = result { next(values.first) } else { next(nil) }
+  private func findJob(ofUnit unit: BusValue?) {
+    guard let path = unit?.text else { return answer(.stop) }
+    ask(.get("Job", of: ServiceManager.unit, at: path, in: ServiceManager.name), then: StopQuestion.findType)
+  }
+
+  private func findType(ofJob job: BusValue?) {
+    guard let job = job?.elements, job.count == 2, job[0].integer != 0, let path = job[1].text else {
+      return answer(.stop)
+    }
+    ask(
+      .get("JobType", of: "org.freedesktop.systemd1.Job", at: path, in: ServiceManager.name),
+      then: StopQuestion.conclude)
+  }
+
+  private func conclude(fromType type: BusValue?) { answer(type?.text == "restart" ? .restart : .stop) }
+
+  /// Calls a method; `next` gets the value, or nil if the call fails.
+  private func ask(_ method: BusMethod, then next: @escaping (StopQuestion) -> (BusValue?) -> Void) {
+    call = bus.call(method) { [unowned self] result in
+      if case .success(let values) = result { next(self)(values.first) } else { next(self)(nil) }
     }
   }
 }

@@ -106,23 +106,18 @@ extension SystemdLauncher {
 
   /// Reads the state of a unit that may have ended before the manager knew whom to inform.
   func lookAtEnd(of task: SystemdTask) {
-    task.call = calls.add { [unowned self, unowned task] in
-      bus.call(ServiceManager.subState(at: task.path), timeout: Self.patience, handler: $0)
-    } answer: { [unowned self, unowned task] answer in
-      guard case .success(let values) = answer else { return listUnitsAgain(after: answer) }
-      if values.first?.text.map(ServiceManager.beforeEnd.contains) != true { readState(of: task) }
+    ask(ServiceManager.subState(at: task.path), about: task, timeout: Self.patience) { launcher, task, answer in
+      guard case .success(let values) = answer else { return launcher.listUnitsAgain(after: answer) }
+      if values.first?.text.map(ServiceManager.beforeEnd.contains) != true { launcher.readState(of: task) }
     }
   }
 
   private func readState(of task: SystemdTask) {
-    task.call = calls.add { [unowned self, unowned task] in
-      bus.call(
-        .getAll(of: ServiceManager.everything, at: task.path, in: ServiceManager.name), timeout: Self.patience,
-        handler: $0)
-    } answer: { [unowned self, unowned task] answer in
-      guard case .success(let values) = answer else { return listUnitsAgain(after: answer) }
+    let method = BusMethod.getAll(of: ServiceManager.everything, at: task.path, in: ServiceManager.name)
+    ask(method, about: task, timeout: Self.patience) { launcher, task, answer in
+      guard case .success(let values) = answer else { return launcher.listUnitsAgain(after: answer) }
       task.known.apply(values.first?.entries ?? [:])
-      advance(task)
+      launcher.advance(task)
     }
   }
 

@@ -211,6 +211,18 @@ final class SystemdLauncher: Launcher {
     for call in weights.update(tasks.values, isUserManager: setup.isUserManager) { bus.send(call) }
   }
 
+  /// Asks the manager about a task when the call's turn comes; `apply` is called unless another call replaces this one.
+  func ask(
+    _ method: BusMethod, about task: SystemdTask, timeout: Int64 = Bus.patience,
+    then apply: @escaping (SystemdLauncher, SystemdTask, BusCall.Answer) -> Void
+  ) {
+    task.call = calls.add { [bus] in
+      bus.call(method, timeout: timeout, handler: $0)
+    } answer: { [unowned self, unowned task] in
+      apply(self, task, $0)
+    }
+  }
+
   /// Makes the manager forget a unit that has ended.
   func discard(_ task: SystemdTask) {
     tasks[task.key] = nil

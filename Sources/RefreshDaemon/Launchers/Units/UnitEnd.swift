@@ -64,11 +64,10 @@ extension SystemdLauncher {
   /// Reads one property at a time, because reading all properties of a service costs the manager more.
   private func count(_ counters: ArraySlice<String>, of task: SystemdTask) {
     guard let counter = counters.first else { return conclude(task) }
-    task.call = calls.add { [unowned self, unowned task] in
-      bus.call(.get(counter, of: ServiceManager.service, at: task.path, in: ServiceManager.name), handler: $0)
-    } answer: { [unowned self, unowned task] answer in
+    let method = BusMethod.get(counter, of: ServiceManager.service, at: task.path, in: ServiceManager.name)
+    ask(method, about: task) { launcher, task, answer in
       if case .success(let values) = answer, let value = values.first { task.apply(value, of: counter) }
-      count(counters.dropFirst(), of: task)
+      launcher.count(counters.dropFirst(), of: task)
     }
   }
 
