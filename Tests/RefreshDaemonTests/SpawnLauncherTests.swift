@@ -45,22 +45,35 @@ extension LauncherTests {
 
     @Test func whatOneTaskPrintsIsNotMissingInAnother() throws {
       let (loop, meter) = (try EventLoop(), OutputMeters.Meter())
-      var lines: [[String]] = [[], []]
+      let reader = Reader(loop)
       let pipes = try (0..<2).map { _ in try TaskStreams.output(for: "a test") }
       defer { for pipe in pipes { close(pipe.writer) } }
       let outputs = try (0..<2).map { task in
-        try TaskOutput(pipes[task].reader, on: loop, meter: meter) {
-          lines[task].append($0)
-          if lines[task].count == 1000 { loop.exit(0) }
-        }
+        let key = ProcessKey(run: RunID(start: 7, number: 3), task: task)
+        return try TaskOutput(pipes[task].reader, of: key, on: loop, meter: meter, for: reader)
       }
       write(pipes[0].writer, String(repeating: "x\n", count: 1500), 3000)
       _ = try loop.run()
       meter.allowance = OutputAllowance()
       write(pipes[1].writer, "hello\n", 6)
       for output in outputs.reversed() { output.drain() }
-      #expect(lines[1] == ["hello"])
-      #expect(lines[0].last?.hasPrefix("refreshd dropped 500 lines (1000 bytes)") == true)
+      #expect(reader.lines[1] == ["hello"])
+      #expect(reader.lines[0].last?.hasPrefix("refreshd dropped 500 lines (1000 bytes)") == true)
+    }
+
+    /// Gathers the lines of two tasks, and ends the loop when one has printed a whole allowance.
+    private final class Reader: ProcessOwner {
+      private(set) var lines: [[String]] = [[], []]
+      private let loop: EventLoop
+
+      init(_ loop: EventLoop) { self.loop = loop }
+
+      func printed(_ line: String, by key: ProcessKey) {
+        lines[key.task].append(line)
+        if lines[key.task].count == 1000 { loop.exit(0) }
+      }
+
+      func ended(_ key: ProcessKey, _ end: TaskEnd) {}
     }
 
     @Test func inputIsReadFromTheStart() throws {

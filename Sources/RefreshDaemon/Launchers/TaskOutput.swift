@@ -21,21 +21,22 @@ final class TaskOutput {
   private var dropped = DroppedLines()
   private var source: IOSource?
   private var resume: TimerSource?
+  private let key: ProcessKey
+  private unowned let owner: any ProcessOwner
   private let onFirst: () -> Void
-  private let onLine: (String) -> Void
 
   /// Reads from a descriptor on the loop, and closes it in the end.
   ///
-  /// Calls `onFirst` before the first bytes, which may never become a whole line, and `onLine` with each line that
-  /// `meter` admits.
+  /// Calls `onFirst` before the first bytes, which may never become a whole line. `owner` receives each line that `meter`
+  /// admits.
   init(
-    _ descriptor: Int32, on loop: EventLoop, meter: OutputMeters.Meter, onFirst: @escaping () -> Void = {},
-    onLine: @escaping (String) -> Void
+    _ descriptor: Int32, of key: ProcessKey, on loop: EventLoop, meter: OutputMeters.Meter,
+    for owner: any ProcessOwner, onFirst: @escaping () -> Void = {}
   ) throws(SystemdError) {
-    self.descriptor = descriptor
+    (self.descriptor, self.key) = (descriptor, key)
     self.meter = meter
+    self.owner = owner
     self.onFirst = onFirst
-    self.onLine = onLine
     resume = try loop.timer { [unowned self] in source?.events = .readable }
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
       if read() == 0 { return source = nil }
@@ -62,7 +63,7 @@ final class TaskOutput {
       while left > 0, let count = read(), count > 0 { left -= count }
     }
     lines.finish(line: pass)
-    if let note = dropped.claimNote() { onLine(note) }
+    passNote()
   }
 
   private func pauseReading() {
@@ -83,8 +84,12 @@ final class TaskOutput {
 
   private func pass(_ line: ArraySlice<UInt8>) {
     guard meter.allowance.admits(line.count, at: EventLoop.bootMicroseconds()) else { return dropped.add(line.count) }
-    if let note = dropped.claimNote() { onLine(note) }
-    onLine(String(decoding: line, as: UTF8.self))
+    passNote()
+    owner.printed(String(decoding: line, as: UTF8.self), by: key)
+  }
+
+  private func passNote() {
+    if let note = dropped.claimNote() { owner.printed(note, by: key) }
   }
 }
 

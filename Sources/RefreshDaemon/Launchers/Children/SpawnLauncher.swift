@@ -185,9 +185,7 @@ final class SpawnLauncher: Launcher {
     let key = task.launch.key
     do throws(SystemdError) {
       let meter = meters.meter(of: task.launch.app, at: EventLoop.bootMicroseconds())
-      task.output = try TaskOutput(process.output, on: loop, meter: meter) { [unowned self] in
-        owner.printed($0, by: key)
-      }
+      task.output = try TaskOutput(process.output, of: key, on: loop, meter: meter, for: owner)
       let source = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in mainEnded(task) }
       task.state = .running(process, source)
     } catch {

@@ -103,6 +103,18 @@ final class SystemdTask {
     if counter == "CPUUsageNSec" { processorTime = .nanoseconds(number) } else { bytes = (bytes ?? 0) &+ number }
   }
 
+  /// Records that the task has printed something, also for the next daemon.
+  func notePrinted() {
+    guard !hadPrinted else { return }
+    hadPrinted = true
+    do throws(SystemCallError) {
+      try file.notePrinted()
+    } catch {
+      // Only a later daemon would have needed the note.
+      return
+    }
+  }
+
   /// The name under which the service manager keeps the reading end of the output.
   var outputName: String { "task-\(key)" }
 

@@ -86,25 +86,13 @@ extension SystemdLauncher {
 
   /// Reads the output of a task.
   func listen(to reader: Int32, of task: SystemdTask) throws(StartError) {
-    let key = task.key
+    let meter = meters.meter(of: task.app, at: EventLoop.bootMicroseconds())
     do throws(SystemdError) {
-      task.output = try TaskOutput(
-        reader, on: loop, meter: meters.meter(of: task.app, at: EventLoop.bootMicroseconds()),
-        onFirst: { [unowned self, unowned task] in notePrinted(task) },
-        onLine: { [unowned self] line in owner.printed(line, by: key) })
+      task.output = try TaskOutput(reader, of: task.key, on: loop, meter: meter, for: owner) { [unowned task] in
+        task.notePrinted()
+      }
     } catch {
       throw StartError(sentence: "cannot start \(task.program): \(error)")
-    }
-  }
-
-  private func notePrinted(_ task: SystemdTask) {
-    guard !task.hadPrinted else { return }
-    task.hadPrinted = true
-    do throws(SystemCallError) {
-      try task.file.notePrinted()
-    } catch {
-      // Only a later daemon would have needed the note.
-      return
     }
   }
 
