@@ -79,12 +79,19 @@ import Testing
     #expect(launcher.killed.isEmpty)
   }
 
-  @Test func aTaskThatCannotStartIsReportedAtOnce() throws {
+  @Test func aTaskThatCannotStartIsReportedInTheNextTurnWithoutASecondLook() throws {
     let task = try launch(["/task"], changedPath: "/mail")
     processes.start(task, for: part)
     looks.answer(try seen(before))
     launcher.end(task.key, TaskEnd(exit: .notStarted("no such program")))
+    #expect(part.ends.isEmpty, "nothing is called back at once")
+    launcher.survivors = [task.key.run]
+    processes.findSurvivors { #expect($0.isEmpty, "a task that was not started does not survive") }
+    processes.terminate(task.key)
+    processes.kill(task.key)
+    scheduler.run(for: .zero)
     #expect(part.ends == [TaskEnd(exit: .notStarted("no such program"))])
+    #expect(launcher.terminated.isEmpty && launcher.killed.isEmpty)
   }
 
   @Test func aRunWithATaskThatIsNotStartedDoesNotSurvive() throws {

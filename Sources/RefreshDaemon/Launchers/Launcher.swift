@@ -8,7 +8,8 @@ import Systemd
 /// manager. A launcher belongs to the event loop's thread.
 ///
 /// It reports to one owner, given at its start. Each ``start(_:before:)`` leads to exactly one report of an end, and after
-/// it no process of the task is left. No method calls back before it returns, so that the caller's state is consistent.
+/// it no process of the task is left. A task that cannot start may be reported before the method that failed it returns;
+/// ``RunningProcesses`` passes that on in the loop's next turn.
 protocol Launcher: AnyObject {
   /// The reason why tasks cannot be started at present; nil if none is known.
   var problem: String? { get }
@@ -161,25 +162,6 @@ extension Launcher {
   func processes(of key: ProcessKey) -> [Int32] { [] }
 
   func findLeft(_ unit: GuardedUnit, answer: @escaping (Bool?) -> Void) { answer(nil) }
-}
-
-/// The tasks that cannot start; the loop's next turn reports each, so that no end is reported before `start` returns.
-final class FailedStarts {
-  private var keys: [ProcessKey] = []
-  private var timer: TimerSource?
-
-  init(on loop: EventLoop, report: @escaping (ProcessKey) -> Void) throws(SystemdError) {
-    timer = try loop.timer { [unowned self] in
-      let due = keys
-      keys = []
-      for key in due { report(key) }
-    }
-  }
-
-  func add(_ key: ProcessKey) {
-    keys.append(key)
-    timer?.arm(at: 0, accuracy: 1)
-  }
 }
 
 extension TaskEnd {

@@ -17,7 +17,7 @@ protocol ProcessOwner: AnyObject {
 ///
 /// ```
 /// looking -> running -> comparing -> (ended)
-/// looking -> failing -> (ended)
+/// looking, running -> failing -> (ended)
 /// ```
 final class Processes {
   private let launcher: any Launcher
@@ -33,7 +33,7 @@ final class Processes {
   func start(_ launch: TaskLaunch, for owner: any ProcessOwner) {
     let process = running.add(launch, for: owner)
     guard process.isLooking else { return launcher.start(launch, before: nil) }
-    running.lookBefore(process) { [unowned self] before in launcher.start(launch, before: before) }
+    running.lookBefore(process) { [launcher] before in launcher.start(launch, before: before) }
   }
 
   /// Warns the main process of a task that the deadline is near, by SIGURG.
@@ -67,9 +67,9 @@ final class Processes {
   /// Ends the tasks of these runs that a previous daemon left and this one did not adopt.
   func clean(leftFrom runs: Set<RunID>) { launcher.clean(leftFrom: runs) }
 
-  /// Finds the runs that survive the daemon's stop; a task whose path is still looked at does not.
+  /// Finds the runs that survive the daemon's stop; a task that was not started does not.
   func findSurvivors(answer: @escaping (Set<RunID>) -> Void) {
-    launcher.findSurvivors { [running] in answer($0.subtracting(running.looking)) }
+    launcher.findSurvivors { [running] in answer($0.subtracting(running.unstarted)) }
   }
 
   /// The paths of `new_data = "changed:PATH"` that do not answer, each in a few words.
@@ -118,7 +118,7 @@ final class RunningProcesses: ProcessOwner {
       case running
       /// The process has ended, and the watched path is looked at again before the end is reported.
       case comparing(TaskEnd)
-      /// The process was stopped before its start; the loop's next turn reports it.
+      /// The process was not started; the loop's next turn reports it, so that no end is reported before `start` returns.
       case failing
     }
 
@@ -138,6 +138,14 @@ final class RunningProcesses: ProcessOwner {
     }
 
     fileprivate var isLooking: Bool { if case .looking = stage { true } else { false } }
+
+    /// Whether it was not started, or not yet.
+    fileprivate var isUnstarted: Bool {
+      switch stage {
+      case .looking, .failing: true
+      case .running, .comparing: false
+      }
+    }
   }
 
   private let scheduler: any Scheduler
@@ -148,8 +156,8 @@ final class RunningProcesses: ProcessOwner {
 
   fileprivate var overduePaths: [String] { looks.overdue }
 
-  /// The runs with a task whose path is looked at before its start.
-  fileprivate var looking: Set<RunID> { Set(processes.filter { $0.value.isLooking }.keys.map(\.run)) }
+  /// The runs with a task that was not started, or not yet.
+  fileprivate var unstarted: Set<RunID> { Set(processes.filter { $0.value.isUnstarted }.keys.map(\.run)) }
 
   fileprivate func isLooking(_ key: ProcessKey) -> Bool { processes[key]?.isLooking ?? false }
 
@@ -187,10 +195,9 @@ final class RunningProcesses: ProcessOwner {
     guard let process = processes[key] else { return false }
     switch process.stage {
     case .looking:
-      process.stage = .failing
       let sentence = "cannot start \(process.program): it was stopped while its path was examined"
       // The sentence is also the message: if the task is stopped for its deadline, the deadline is the cause.
-      scheduler.soon { [self] in report(key, process, TaskEnd(exit: .notStarted(sentence), message: sentence)) }
+      reportSoon(key, process, TaskEnd(exit: .notStarted(sentence), message: sentence))
       return true
     case .failing: return true
     case .running, .comparing: return false
@@ -203,7 +210,8 @@ final class RunningProcesses: ProcessOwner {
 
   func ended(_ key: ProcessKey, _ end: TaskEnd) {
     guard let process = processes[key], case .running = process.stage else { return }
-    guard let path = process.changedPath, end.hasRun else { return report(key, process, end) }
+    guard end.hasRun else { return reportSoon(key, process, end) }
+    guard let path = process.changedPath else { return report(key, process, end) }
     guard path.before?.fingerprint != nil else { return report(key, process, path.judged(end, after: nil)) }
     process.stage = .comparing(path.judged(end, after: nil))
     looks.look(at: path.path, as: process.user, within: path.boundAfter(at: scheduler.now().instant)) { [self] look in
@@ -217,6 +225,12 @@ final class RunningProcesses: ProcessOwner {
     guard let process = processes[key], case .comparing(let end) = process.stage else { return false }
     report(key, process, end)
     return true
+  }
+
+  /// Reports the end of a process that was not started.
+  private func reportSoon(_ key: ProcessKey, _ process: Process, _ end: TaskEnd) {
+    process.stage = .failing
+    scheduler.soon { [self] in report(key, process, end) }
   }
 
   private func report(_ key: ProcessKey, _ process: Process, _ end: TaskEnd) {

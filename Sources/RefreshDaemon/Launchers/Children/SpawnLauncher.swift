@@ -22,7 +22,6 @@ final class SpawnLauncher: Launcher {
   private var tasks: [ProcessKey: SpawnedTask] = [:]
   /// The tasks of a previous daemon whose processes no signal ends.
   private var lingering: [ProcessKey: LingeringProcesses] = [:]
-  private var failedStarts: FailedStarts?
   /// The units of a previous daemon with a service manager.
   private let left: LeftUnits?
 
@@ -49,18 +48,16 @@ final class SpawnLauncher: Launcher {
     self.trees = trees
     self.left = left
     spawner = try Spawner(on: loop)
-    failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
   }
 
   // MARK: Launcher
 
   func start(_ launch: TaskLaunch, before: Fingerprint?) {
     guard launch.sandbox == AppSandbox() else {
-      return fail(
-        launch,
-        StartError(
-          sentence: "cannot start \(launch.command.arguments[0]): only a service manager can confine it as its app's "
-            + "file asks; `refreshctl status` says why none does, or remove sandbox and memory_max"))
+      let sentence =
+        "cannot start \(launch.command.arguments[0]): only a service manager can confine it as its app's file asks; "
+        + "`refreshctl status` says why none does, or remove sandbox and memory_max"
+      return report(launch.key, TaskEnd(exit: .notStarted(sentence)))
     }
     run(launch)
   }
@@ -80,7 +77,6 @@ final class SpawnLauncher: Launcher {
     case .starting(let start): start.startingProcess.map { [$0] } ?? []
     case .clearing: trees.processes(of: key)
     case nil: lingering[key]?.ids ?? []
-    case .failing: []
     }
   }
 
@@ -178,7 +174,7 @@ final class SpawnLauncher: Launcher {
 
   private func startFailed(_ launch: TaskLaunch, _ error: StartError) {
     trees.clear(launch.key) { _ in }
-    fail(launch, error)
+    report(launch.key, TaskEnd(exit: error.exit))
   }
 
   private func watch(_ process: ChildProcess, of task: SpawnedTask) throws(StartError) {
@@ -199,16 +195,6 @@ final class SpawnLauncher: Launcher {
     }
   }
 
-  private func fail(_ launch: TaskLaunch, _ error: StartError) {
-    tasks[launch.key] = SpawnedTask(launch, .failing(error.exit))
-    failedStarts?.add(launch.key)
-  }
-
-  private func reportFailure(of key: ProcessKey) {
-    guard case .failing(let exit) = tasks[key]?.state else { return }
-    report(key, TaskEnd(exit: exit))
-  }
-
   // MARK: End
 
   private func end(_ key: ProcessKey, by signal: Int32) {
@@ -224,7 +210,7 @@ final class SpawnLauncher: Launcher {
       trees.send(signal, to: key)
       // A stopped process handles SIGTERM only after SIGCONT.
       if signal == SIGTERM { trees.send(SIGCONT, to: key) }
-    case .clearing, .failing:
+    case .clearing:
       break
     }
   }
@@ -269,7 +255,7 @@ final class SpawnLauncher: Launcher {
 ///
 /// ```
 /// starting -> running -> clearing -> (ended)
-/// starting -> failing -> (ended)
+/// starting -> (could not start)
 /// ```
 final class SpawnedTask {
   enum State {
@@ -279,8 +265,6 @@ final class SpawnedTask {
     case running(ChildProcess, IOSource)
     /// The main process has ended; the remaining processes are being killed.
     case clearing
-    /// The task cannot start; the loop's next turn reports it.
-    case failing(TaskEnd.Exit)
   }
 
   let launch: TaskLaunch

@@ -43,7 +43,6 @@ final class SystemdLauncher: Launcher {
   private var occasion: StopQuestion?
   /// The units that earlier keepers kept, until the manager has said whether they are still stopped or frozen.
   private var leftUnitObjects: [BusObject] = []
-  var failedStarts: FailedStarts?
 
   /// The service manager, names and folders of a launcher.
   struct Setup {
@@ -67,7 +66,6 @@ final class SystemdLauncher: Launcher {
     self.setup = setup
     bus = try Bus(setup.bus, on: loop, takesDescriptors: setup.isUserManager)
     starts = setup.isUserManager ? nil : try DescriptorCalls(setup.bus, on: loop)
-    failedStarts = try FailedStarts(on: loop) { [unowned self] in reportFailure(of: $0) }
     restarts = bus.listen(to: .ownerChanged(of: ServiceManager.name)) { [unowned self] values in
       // A manager that has re-executed itself does not report the changes since.
       if values.count == 3, values[2].text?.isEmpty == false { listUnits() }

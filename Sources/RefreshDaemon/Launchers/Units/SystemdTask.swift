@@ -7,7 +7,7 @@ import Systemd
 /// ```
 /// awaitingBus <-> starting -> running -> clearing -> counting -> reported
 /// running <- (adopted by the next daemon)
-/// awaitingBus, starting -> failing -> reported
+/// awaitingBus, starting -> (could not start) -> reported
 /// ```
 final class SystemdTask {
   enum State {
@@ -21,8 +21,6 @@ final class SystemdTask {
     case clearing(CgroupWatch?)
     /// No process is left; the accounting of the unit is being read.
     case counting
-    /// The task cannot start; the loop's next turn reports it.
-    case failing(String)
     /// The end was reported; the unit stays until it is released.
     case reported
   }
@@ -89,7 +87,7 @@ final class SystemdTask {
   /// Whether the unit certainly exists.
   var isFindable: Bool {
     switch state {
-    case .awaitingBus, .starting, .failing: false
+    case .awaitingBus, .starting: false
     case .running, .clearing, .counting, .reported: true
     }
   }

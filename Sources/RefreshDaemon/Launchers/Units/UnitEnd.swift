@@ -15,7 +15,7 @@ extension SystemdLauncher {
     case .starting, .running:
       if task.sentSignal != SIGKILL { task.sentSignal = signal }
       send(signal, to: task)
-    case .clearing, .counting, .failing, .reported:
+    case .clearing, .counting, .reported:
       break
     }
   }
@@ -90,18 +90,9 @@ extension SystemdLauncher {
     discardIfReleased(task)
   }
 
-  // MARK: Tasks that cannot start
-
-  /// Reports in the next turn of the loop that a task cannot start.
+  /// Reports that a task cannot start.
   func fail(_ task: SystemdTask, _ sentence: String) {
-    task.state = .failing(sentence)
     task.call = nil
-    failedStarts?.add(task.key)
-  }
-
-  /// Reports that a task cannot start, if that was its state until now.
-  func reportFailure(of key: ProcessKey) {
-    guard let task = tasks[key], case .failing(let sentence) = task.state else { return }
     // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
     report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
   }
