@@ -147,3 +147,161 @@ extension Daemon {
     }
   }
 }
+
+extension Daemon {
+  /// All counters and measurements, as OpenMetrics text.
+  func metricsText(at now: Instant) -> String {
+    var text = OpenMetricsText()
+    let created = core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset)
+    addDaemon(to: &text, created: created)
+    core.tally.addRefreshes(to: &text, created: created)
+    addState(to: &text, at: now)
+    addTransfers(to: &text, created: created)
+    core.tally.addPushes(to: &text, created: created)
+    core.tally.addStore(to: &text, created: created)
+    addApps(to: &text)
+    return text.text
+  }
+
+  private func addDaemon(to text: inout OpenMetricsText, created: Int64) {
+    text.begin("refreshd_build_info", .gauge, "The version of the daemon, as a label.")
+    text.add("", [("version", refreshdVersion)], count: 1)
+    text.begin("refreshd_starts", .counter, "How often the daemon has started on its store, since there is one.")
+    text.add("_total", count: Int(core.engine.start))
+    text.begin("refreshd_start_timestamp_seconds", .gauge, unit: "seconds", "When the daemon started.")
+    text.add(microseconds: created)
+    text.begin("refreshd_wakes", .counter, "How often its timer has woken the daemon, since its start.")
+    text.add("_total", count: core.tally.wakes)
+    text.add("_created", microseconds: created)
+  }
+
+  private func addState(to text: inout OpenMetricsText, at now: Instant) {
+    text.begin("refreshd_running_refreshes", .gauge, "The refreshes that are running.")
+    text.add(count: core.engine.refreshingCount)
+    text.begin("refreshd_apps", .gauge, "The apps by phase.")
+    let phases = Dictionary(grouping: core.configuration.apps.lazy.compactMap { self.core.engine.phase(of: $0.id) }) {
+      $0
+    }
+    for phase in Phase.allCases { text.add("", [("phase", phase.rawValue)], count: phases[phase]?.count ?? 0) }
+    text.begin("refreshd_held_apps", .gauge, "The apps that are held, by hold; one with two holds counts for both.")
+    let held = core.engine.heldCounts(at: now)
+    for hold in Hold.Name.allCases where hold != .notConfigured {
+      text.add("", [("hold", hold.rawValue)], count: held[hold] ?? 0)
+    }
+  }
+
+  private func addTransfers(to text: inout OpenMetricsText, created: Int64) {
+    let counts = core.engine.transferCounts
+    text.begin("refreshd_running_transfers", .gauge, "The transfers that a worker has.")
+    text.add(count: counts.running)
+    text.begin("refreshd_waiting_transfers", .gauge, "The transfers that wait or are paused.")
+    text.add(count: counts.waiting)
+    text.begin("refreshd_transfers", .counter, "The transfers that have ended, since the daemon's start.")
+    for result in TransferResult.allCases {
+      text.add("_total", [("result", result.rawValue)], count: core.tally.transfers[result] ?? 0)
+      text.add("_created", [("result", result.rawValue)], microseconds: created)
+    }
+    text.begin(
+      "refreshd_transferred_bytes", .counter, unit: "bytes",
+      "The bytes of files that transfers have moved, since the daemon's start.")
+    text.add("_total", count: Int(core.tally.moved))
+    text.add("_created", microseconds: created)
+  }
+
+  // Without `_created`, the same time for each app: a fleet's text is long enough.
+  private func addApps(to text: inout OpenMetricsText) {
+    let name = "refreshd_app_fresh_timestamp_seconds"
+    text.begin(name, .gauge, unit: "seconds", "When the last refresh of the app started that did not fail.")
+    for app in core.configuration.apps {
+      guard let fresh = core.engine.state(of: app.id)?.freshAt else { continue }
+      text.add("", [("app", app.id.description)], microseconds: fresh.wallMicroseconds(at: core.engine.wallOffset))
+    }
+    text.begin(
+      "refreshd_app_refreshes", .counter, "The refreshes of the app that have ended, since the daemon's start.")
+    for app in core.configuration.apps {
+      text.add("_total", [("app", app.id.description)], count: core.tally.refreshesOfApp[app.id] ?? 0)
+    }
+  }
+}
+
+/// The state of some apps together, for the status; gathered app by app, because there may be thousands.
+struct StatusScope {
+  /// How many apps there are.
+  private(set) var apps = 0
+  /// How many of them a refresh keeps, those whose processes no signal ends included.
+  private(set) var refreshing = 0
+  /// How many pushes wait.
+  private(set) var pushesWaiting = 0
+  private(set) var guards: [Wire.Guard] = []
+  private(set) var unwatched: [Wire.WatchedFolder] = []
+  /// The last pings that failed, and the apps that need attention; not more than are shown.
+  private(set) var pings: [Wire.PingProblem] = []
+  private(set) var troubled: [Wire.TroubledApp] = []
+  private var holds: [Hold.Name: Int] = [:]
+  private var first: Candidate?
+
+  private typealias Candidate = (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)
+
+  /// The most failed pings, and the most apps that need attention, to show.
+  private static let mostShown = 100
+
+  mutating func add(_ app: AppConfiguration, _ daemon: Daemon, at now: Instant, _ nights: inout NightsAhead) {
+    let engine = daemon.core.engine
+    let outlook = engine.outlook(of: app.id, at: now, &nights)
+    apps += 1
+    pushesWaiting += engine.waitingPushes(of: app.id, at: now).count
+    unwatched += daemon.changes.states(of: app).filter { $0.state.problem != nil }.map(Wire.WatchedFolder.init)
+    if pings.count < Self.mostShown, let ping = daemon.pingProblem(of: app.id) { pings.append(ping) }
+    if troubled.count < Self.mostShown, let trouble = engine.trouble(of: app.id, at: now) {
+      troubled.append(Wire.TroubledApp(trouble, app.id, engine))
+    }
+    if let state = engine.guardState(of: app.id) {
+      guards.append(
+        Wire.Guard(
+          app: app.id.description, guarded: Wire.Guarded(state), holds: outlook.verdict.holds.map(\.name.rawValue)))
+    }
+    if case .refreshing = outlook.verdict { refreshing += 1 }
+    for hold in outlook.verdict.holds { holds[hold.name, default: 0] += 1 }
+    if let prospect = outlook.prospect { note(prospect, of: app.id) }
+  }
+
+  /// Remembers the app that starts first or, if no start is known, is due first.
+  private mutating func note(_ prospect: Prospect, of app: AppID) {
+    guard let at = prospect.start?.earliest ?? prospect.due?.earliest else { return }
+    let other = (isHeld: prospect.start == nil, at: at, app: app, prospect: prospect)
+    let isSooner = first.map { other.isHeld == $0.isHeld ? other.at < $0.at : !other.isHeld } ?? true
+    if isSooner { first = other }
+  }
+
+  /// How many of the apps each hold keeps; nil if none is held.
+  var held: [Wire.HeldCount]? {
+    let held = holds.sorted { $0.key.rawValue < $1.key.rawValue }
+    return held.isEmpty ? nil : held.map { Wire.HeldCount(hold: $0.key.rawValue, apps: $0.value) }
+  }
+
+  /// The refresh that starts next or, if no start is known, is due next.
+  func next(wallOffset: Duration) -> Wire.NextRefresh? {
+    let wall = { (instant: Instant) in instant.wallMicroseconds(at: wallOffset) }
+    return first.map { first in
+      Wire.NextRefresh(
+        app: first.app.description, dueMicroseconds: wall(first.prospect.due?.earliest ?? first.at),
+        startMicroseconds: (first.prospect.start?.earliest).map(wall),
+        holds: first.prospect.holds.isEmpty ? nil : first.prospect.holds.map(\.name.rawValue))
+    }
+  }
+}
+
+extension Wire.TroubledApp {
+  fileprivate init(_ trouble: Trouble, _ app: AppID, _ engine: Engine) {
+    let (kind, instant): (Wire.Trouble, Instant?) =
+      switch trouble {
+      case .failing: (.failing, nil)
+      case .resting(let until): (.resting, until)
+      case .neverWorked(let since): (.neverWorked, since)
+      case .late(let since): (.late, since)
+      }
+    self.init(
+      app: app.description, trouble: kind, failures: engine.state(of: app)?.streak.map { Int($0.count) },
+      atMicroseconds: instant?.wallMicroseconds(at: engine.wallOffset))
+  }
+}

@@ -1,84 +1,97 @@
 import RefreshAPI
 import RefreshEngine
 
-extension Daemon {
-  /// All counters and measurements, as OpenMetrics text.
-  func metricsText(at now: Instant) -> String {
-    var text = OpenMetricsText()
-    let created = core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset)
-    addDaemon(to: &text, created: created)
-    core.tally.addRefreshes(to: &text, created: created)
-    addState(to: &text, at: now)
-    addTransfers(to: &text, created: created)
-    core.tally.addPushes(to: &text, created: created)
-    core.tally.addStore(to: &text, created: created)
-    addApps(to: &text)
-    return text.text
-  }
+/// The daemon's counters since its start, for the metrics.
+///
+/// Values that the engine knows at any time, such as the number of held apps, are not counted here.
+final class Tally {
+  /// The labels of a counter of refreshes.
+  struct Kind: Hashable {
+    var outcome: Wire.Outcome
+    var trigger: Trigger
 
-  private func addDaemon(to text: inout OpenMetricsText, created: Int64) {
-    text.begin("refreshd_build_info", .gauge, "The version of the daemon, as a label.")
-    text.add("", [("version", refreshdVersion)], count: 1)
-    text.begin("refreshd_starts", .counter, "How often the daemon has started on its store, since there is one.")
-    text.add("_total", count: Int(core.engine.start))
-    text.begin("refreshd_start_timestamp_seconds", .gauge, unit: "seconds", "When the daemon started.")
-    text.add(microseconds: created)
-    text.begin("refreshd_wakes", .counter, "How often its timer has woken the daemon, since its start.")
-    text.add("_total", count: core.tally.wakes)
-    text.add("_created", microseconds: created)
-  }
-
-  private func addState(to text: inout OpenMetricsText, at now: Instant) {
-    text.begin("refreshd_running_refreshes", .gauge, "The refreshes that are running.")
-    text.add(count: core.engine.refreshingCount)
-    text.begin("refreshd_apps", .gauge, "The apps by phase.")
-    let phases = Dictionary(grouping: core.configuration.apps.lazy.compactMap { self.core.engine.phase(of: $0.id) }) {
-      $0
-    }
-    for phase in Phase.allCases { text.add("", [("phase", phase.rawValue)], count: phases[phase]?.count ?? 0) }
-    text.begin("refreshd_held_apps", .gauge, "The apps that are held, by hold; one with two holds counts for both.")
-    let held = core.engine.heldCounts(at: now)
-    for hold in Hold.Name.allCases where hold != .notConfigured {
-      text.add("", [("hold", hold.rawValue)], count: held[hold] ?? 0)
+    /// All kinds, so that every counter begins at 0.
+    static let all = Wire.Outcome.allCases.flatMap { outcome in
+      Trigger.allCases.map { Kind(outcome: outcome, trigger: $0) }
     }
   }
 
-  private func addTransfers(to text: inout OpenMetricsText, created: Int64) {
-    let counts = core.engine.transferCounts
-    text.begin("refreshd_running_transfers", .gauge, "The transfers that a worker has.")
-    text.add(count: counts.running)
-    text.begin("refreshd_waiting_transfers", .gauge, "The transfers that wait or are paused.")
-    text.add(count: counts.waiting)
-    text.begin("refreshd_transfers", .counter, "The transfers that have ended, since the daemon's start.")
-    for result in TransferResult.allCases {
-      text.add("_total", [("result", result.rawValue)], count: core.tally.transfers[result] ?? 0)
-      text.add("_created", [("result", result.rawValue)], microseconds: created)
-    }
-    text.begin(
-      "refreshd_transferred_bytes", .counter, unit: "bytes",
-      "The bytes of files that transfers have moved, since the daemon's start.")
-    text.add("_total", count: Int(core.tally.moved))
-    text.add("_created", microseconds: created)
+  /// The end of a push: refused when it came, dropped from the queue, or delivered.
+  enum PushEnd: String, CaseIterable {
+    case refused, dropped, delivered
   }
 
-  // Without `_created`, the same time for each app: a fleet's text is long enough.
-  private func addApps(to text: inout OpenMetricsText) {
-    let name = "refreshd_app_fresh_timestamp_seconds"
-    text.begin(name, .gauge, unit: "seconds", "When the last refresh of the app started that did not fail.")
-    for app in core.configuration.apps {
-      guard let fresh = core.engine.state(of: app.id)?.freshAt else { continue }
-      text.add("", [("app", app.id.description)], microseconds: fresh.wallMicroseconds(at: core.engine.wallOffset))
-    }
-    text.begin(
-      "refreshd_app_refreshes", .counter, "The refreshes of the app that have ended, since the daemon's start.")
-    for app in core.configuration.apps {
-      text.add("_total", [("app", app.id.description)], count: core.tally.refreshesOfApp[app.id] ?? 0)
-    }
+  /// The upper bounds of the histogram of durations, with their text in seconds: up to the longest deadline (10 min).
+  static let bounds: [(microseconds: Int64, spelling: String)] = [
+    (100_000, "0.1"), (300_000, "0.3"), (1_000_000, "1.0"), (3_000_000, "3.0"), (10_000_000, "10.0"),
+    (30_000_000, "30.0"), (100_000_000, "100.0"), (300_000_000, "300.0"), (600_000_000, "600.0"),
+  ]
+
+  private(set) var refreshes: [Kind: Int] = [:]
+  /// The ended refreshes of each app.
+  private(set) var refreshesOfApp: [AppID: Int] = [:]
+  /// How many refreshes ran.
+  private(set) var ran = 0
+  /// How many of them took no longer than each bound.
+  private(set) var within = [Int](repeating: 0, count: bounds.count)
+  /// The sum of their durations, microseconds.
+  private(set) var duration: Int64 = 0
+  /// The sum of their tasks' user and system times, microseconds.
+  private(set) var cpu: Int64 = 0
+  private(set) var transfers: [TransferResult: Int] = [:]
+  /// The accepted pushes, by the answer to their senders.
+  private(set) var accepted: [Wire.PushFate: Int] = [:]
+  /// The pushes that have ended; most of them were accepted before.
+  private(set) var ends: [PushEnd: Int] = [:]
+  private(set) var moved: Int64 = 0
+  /// How often the wake timer has gone off.
+  private(set) var wakes = 0
+  private(set) var writes = 0
+  /// The duration of all writes, microseconds.
+  private(set) var writing: Int64 = 0
+  private(set) var failedWrites = 0
+
+  func note(_ record: RefreshRecord) {
+    let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
+    refreshes[Kind(outcome: Wire.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
+    refreshesOfApp[record.app, default: 0] += 1
+    // A sync by the app itself was not measured.
+    guard record.trigger != .reported else { return }
+    ran += 1
+    duration += took
+    cpu += record.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds }
+    for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
+  }
+
+  /// Forgets the count of an app that was erased.
+  func forget(_ app: AppID) { refreshesOfApp[app] = nil }
+
+  /// Counts a wake of the daemon by its timer.
+  func noteWake() { wakes += 1 }
+
+  func note(_ fate: Wire.PushFate) { accepted[fate, default: 0] += 1 }
+
+  func note(_ end: PushEnd) { ends[end, default: 0] += 1 }
+
+  func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
+
+  /// Counts the bytes that a worker moved.
+  func note(moved bytes: Int64) {
+    // A worker may claim any number of bytes, any number of times.
+    let (sum, isTooMuch) = moved.addingReportingOverflow(max(0, bytes))
+    moved = isTooMuch ? .max : sum
+  }
+
+  /// Counts a write of the store, from the request to the answer.
+  func noteWrite(took duration: Duration, failed: Bool) {
+    writes += 1
+    writing += duration.inMicroseconds
+    if failed { failedWrites += 1 }
   }
 }
 
 extension Tally {
-  fileprivate func addRefreshes(to text: inout OpenMetricsText, created: Int64) {
+  func addRefreshes(to text: inout OpenMetricsText, created: Int64) {
     text.begin("refreshd_refreshes", .counter, "The refreshes that have ended, since the daemon's start.")
     for kind in Kind.all {
       let labels = [("outcome", kind.outcome.hyphenated), ("trigger", kind.trigger.rawValue)]
@@ -100,7 +113,7 @@ extension Tally {
     text.add("_created", microseconds: created)
   }
 
-  fileprivate func addPushes(to text: inout OpenMetricsText, created: Int64) {
+  func addPushes(to text: inout OpenMetricsText, created: Int64) {
     text.begin(
       "refreshd_pushes", .counter, "The pushes by what became of them, since the daemon's start; one counts for each.")
     let counts =
@@ -111,7 +124,7 @@ extension Tally {
     }
   }
 
-  fileprivate func addStore(to text: inout OpenMetricsText, created: Int64) {
+  func addStore(to text: inout OpenMetricsText, created: Int64) {
     text.begin(
       "refreshd_store_write_seconds", .summary, unit: "seconds",
       "The time of writes of the store, since the daemon's start.")
