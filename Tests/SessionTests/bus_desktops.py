@@ -168,7 +168,9 @@ class Gnome(BusDesktop):
         return int(self.ask(f"{self.windows(id)}.length"))
 
     def focus(self, id):
-        self.do(f"{self.windows(id)}.at(-1).activate(global.get_current_time())")
+        """Gives the newest window the focus, and waits until it has it."""
+        give = "(window => window.has_focus() || (window.activate(global.get_current_time()), false))"
+        self.until(lambda: self.ask(f"{give}({self.windows(id)}.at(-1))") == "true", f"the focus of {id}")
 
     def close(self, id):
         self.do(f"{self.windows(id)}.at(-1).delete(global.get_current_time())")
