@@ -11,42 +11,22 @@
 public struct Engine: Sendable {
   /// The names of the runs that begin.
   private var numbers: RunNumbers
-  /// The bounds in force.
-  public internal(set) var limits = Limits()
-  /// Wall time minus boot time.
-  ///
-  /// No schedule depends on it; the edges map instants to wall time with it.
-  public internal(set) var wallOffset: Duration
-  /// How local time follows from wall time.
-  public internal(set) var zone: Zone
-  /// Whether the daemon is stopping.
-  public internal(set) var isStopping = false
-  /// The conditions of the machine, as far as they have been observed.
-  public internal(set) var conditions = Conditions()
-  /// The state that all apps share.
-  public internal(set) var device: DeviceState
-  /// When the first configuration came into force; nil before.
-  var configuredAt: Instant?
-  /// Whether the machine is going to sleep.
-  var isSuspending = false
-  /// When the machine last started or woke up, boot clock; nil if neither happened since the daemon began.
-  var resumedAt: Instant?
-  /// When the last app of the last backlog is due, boot clock; nil before the first backlog.
-  var backlogUntil: Instant?
+  /// Judges apps and transfers.
+  var judge: Judge
+  /// What all apps share of the learners.
+  var learnings: Learnings
+  /// The local day up to which the nights have passed; nil before the first.
+  var day: Int?
 
   /// The transfers of all apps.
   var transfers = Transfers()
 
-  let spread: Spread
   @usableFromInline var apps: AppTable
-  var running = Running()
   /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
   let awaitsBegin: Bool
   var schedule = Schedule()
   /// The apps that the user has opened since their learners were saved.
   var opened: Set<AppID> = []
-  /// The clock by which the state of another boot was restored, until it is set; else nil.
-  var lateClock: LateClock?
   /// The rest of a round through the apps, if one is under way.
   var round: Round?
   /// Whether any app is planned.
@@ -82,18 +62,17 @@ public struct Engine: Sendable {
     transfers: [TransferID: TransferState] = [:], pushes: [AppID: [Push]] = [:], lateClock: LateClock? = nil,
     awaitsBegin: Bool = false
   ) {
-    self.lateClock = lateClock
     numbers = RunNumbers(start: start)
     self.awaitsBegin = awaitsBegin
-    self.zone = zone
-    self.device = device
-    self.spread = spread
-    self.wallOffset = wallOffset
+    (learnings, day) = (device.learnings, device.day)
+    var late = lateClock
+    late?.note(states, pushes, device.pause)
+    late?.note(transfers)
+    judge = Judge(
+      spread: spread, clock: LocalClock(wallOffset: wallOffset, zone: zone, late: late), pause: device.pause)
     apps = AppTable(restoring: states, learned: learned)
     for (id, state) in transfers { self.transfers[id] = state }
     for (id, pushes) in pushes { if let index = apps.index(of: id) { apps[index].pushes = pushes } }
-    self.lateClock?.note(states, pushes, device.pause)
-    self.lateClock?.note(transfers)
     updateNextWake()
   }
 
@@ -105,7 +84,7 @@ public struct Engine: Sendable {
   /// - Returns: the decision: what to save, then what to perform.
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
-    let zoneOffset = device.learnings.zoneOffset
+    let zoneOffset = learnings.zoneOffset
     endPause(&turn)
     beginNight(&turn)
     for index in schedule.removeDue(at: now) {
@@ -117,7 +96,7 @@ public struct Engine: Sendable {
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     startQueued(&turn)
     for index in turn.touched.inOrder { refile(index, &turn) }
-    if device.learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
+    if learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
     updateNextWake()
     isBusy = refreshingCount > 0 || transferCounts.running > 0
     return turn.decision
@@ -131,24 +110,10 @@ public struct Engine: Sendable {
   }
 
   /// The judgement about the app at an index.
-  func verdict(on index: AppIndex, at now: Instant) -> Verdict {
-    verdict(on: apps[index], apps.id(at: index), at: now)
-  }
-
-  private func verdict(on app: App, _ id: AppID, at now: Instant) -> Verdict {
-    if app.policy?.guarded != nil { return guardVerdict(on: app, id, at: now) }
-    if let refreshing = app.refreshing { return .refreshing(refreshing.started.id) }
-    let lasting = lastingHolds(on: app)
-    guard lasting.isEmpty else { return .held(lasting, due: due(app, id, at: now)) }
-    guard let due = due(app, id, at: now) else { return .held([.never]) }
-    guard due.window.earliest <= now else { return app.verdict(waitingFor: due, at: now) }
-    let holds = holds(on: app, id, for: due.trigger, at: now)
-    guard holds.isEmpty else { return .held(holds, due: due) }
-    return hasSlot(of: app.policy?.owner ?? 0) ? .ready(due) : .held([.concurrency], due: due)
-  }
+  func verdict(on index: AppIndex, at now: Instant) -> Verdict { judge.verdict(on: apps[index], at: now) }
 
   /// The index of an app whose refresh runs; nil for an unknown refresh.
-  func index(of refresh: RefreshID) -> AppIndex? { running.app(of: refresh).flatMap(apps.index) }
+  func index(of refresh: RefreshID) -> AppIndex? { judge.running.app(of: refresh).flatMap(apps.index) }
 
   /// A running refresh; nil if it is unknown.
   func refreshing(_ refresh: RefreshID) -> Refreshing? { index(of: refresh).flatMap { apps[$0].refreshing } }
@@ -160,19 +125,6 @@ public struct Engine: Sendable {
   mutating func forgetIndexes() {
     schedule = Schedule()
     restartRound()
-  }
-
-  /// The next due refresh of the app at an index.
-  func due(_ index: AppIndex, at now: Instant) -> Due? {
-    due(apps[index], apps.id(at: index), at: now)
-  }
-
-  /// The next due refresh of an app.
-  func due(_ app: App, _ id: AppID, at now: Instant) -> Due? {
-    guard app.policy?.guarded == nil else { return nil }
-    let push = app.pushes.isEmpty ? nil : nextPush(of: app, at: now)?.earliest
-    guard let due = app.due(limits: limits, spread: spread, of: id, push: push, at: now) else { return nil }
-    return app.policy?.quiet.map { endingBefore($0, due) } ?? due
   }
 
   /// Updates the tables, the record of waits and the reports for an app's new state.
@@ -190,13 +142,13 @@ public struct Engine: Sendable {
       window = apps[index].refreshing?.nextChange.map { Window(earliest: $0, latest: $0) }
     case .ready(let due), .notDue(let due): window = due.window
     case .held(let holds, let due):
-      window = wake(of: holds, of: due, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
+      window = judge.wake(of: holds, of: due, on: apps[index], at: turn.now).map { Window(earliest: $0, latest: $0) }
     case .clear: break
     }
-    if let end = reportsStale(index) { window = Window(window, ending: end) }
-    if let end = reportsHeld(index, verdict) { window = Window(window, ending: end) }
+    if let end = judge.reportsStale(apps[index]) { window = Window(window, ending: end) }
+    if let end = judge.reportsHeld(apps[index], verdict) { window = Window(window, ending: end) }
     if let end = apps[index].countsAsOpenedAt { window = Window(window, ending: end) }
-    if let end = guardWake(index, verdict, at: turn.now) { window = Window(window, ending: end) }
+    if let end = judge.guardWake(apps[index], verdict, at: turn.now) { window = Window(window, ending: end) }
     let isHeld = if case .held = verdict { true } else { false }
     schedule.file(index, window, followsConditions: isHeld || apps[index].followsConditions)
   }
@@ -227,11 +179,7 @@ public struct Engine: Sendable {
     case .keeperReported(let keeper, let isKept, let text): applyReport(keeper, isKept: isKept, text, &turn)
     case .keeperEnded(let keeper, let end): endKeeper(keeper, end, &turn)
     case .resumed: resume(&turn)
-    case .zoneChanged(let zone):
-      self.zone = zone
-      setNight(at: turn.now)
-      followClock(at: turn.now)
-      touchByClock(&turn)
+    case .zoneChanged(let zone): setZone(zone, &turn)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
     case .retryAfter(let refresh, let wait):
@@ -241,7 +189,7 @@ public struct Engine: Sendable {
     case .began(let refresh): startClock(refresh, &turn)
     case .expired(let refresh): expire(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
-    case .survived(let refresh, let tasks): running.keep(tasks, thatSurvivedOf: refresh)
+    case .survived(let refresh, let tasks): judge.running.keep(tasks, thatSurvivedOf: refresh)
     case .attached(let id): attach(id, true, &turn)
     case .detached(let id): attach(id, false, &turn)
     case .changed(let id, let folder): applyChange(of: id, in: folder, &turn)
@@ -257,21 +205,10 @@ public struct Engine: Sendable {
     case .several(let events): for event in events { apply(event, &turn) }
     case .roomFound(let id): findRoom(id, &turn)
     case .pushed(let id, let push): receive(push, for: id, &turn)
-    case .clockStepped(let offset):
-      let before = wallOffset
-      wallOffset = offset
-      countTimeOff(stepFrom: before, &turn)
-      setClock(&turn)
-      touchByClock(&turn)
+    case .clockStepped(let offset): setWall(offset, &turn)
     case .stopped(let left): stop(leaving: left, &turn)
     case .wokeUp: goRound(&turn)
     }
-  }
-
-  /// Marks every app whose verdict depends on the wall clock: held apps and apps with quiet hours.
-  private func touchByClock(_ turn: inout Turn) {
-    turn.touched.insert(schedule.followers)
-    turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
   }
 
   /// How often the daemon has started on its store.

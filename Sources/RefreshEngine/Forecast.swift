@@ -202,7 +202,7 @@ extension Engine {
 
   /// The ends of the refreshes that run and the answers to open questions.
   private var answers: [Event] {
-    running.refreshes.flatMap { ends(of: $0) } + assumedAnswers
+    judge.running.refreshes.flatMap { ends(of: $0) } + assumedAnswers
   }
 
   /// The ends of all tasks of a refresh, each with no data.

@@ -1,6 +1,35 @@
 // Queries besides the verdict. Each answer is derived from the state; nothing is stored for it.
 
 extension Engine {
+  /// The bounds in force.
+  public var limits: Limits { judge.limits }
+
+  /// Wall time minus boot time; the edges map instants to wall time with it.
+  public var wallOffset: Duration { judge.clock.wallOffset }
+
+  /// How local time follows from wall time.
+  public var zone: Zone { judge.clock.zone }
+
+  /// Whether the daemon is stopping.
+  public var isStopping: Bool { judge.life.isStopping }
+
+  /// The conditions of the machine, as far as they have been observed.
+  public var conditions: Conditions { judge.conditions }
+
+  /// The state that all apps share, for the store.
+  public var device: DeviceState {
+    var device = DeviceState(pause: judge.pause, learnings: learnings)
+    device.day = day
+    return device
+  }
+
+  /// The holds that keep an app from any refresh, even if a person asks, and after the running refresh.
+  ///
+  /// An app that was never configured is held as not configured.
+  public func lastingHolds(on id: AppID) -> [Hold] {
+    apps.index(of: id).map { judge.lastingHolds(on: apps[$0]) } ?? [.notConfigured]
+  }
+
   /// The apps that the configuration names, in order of id.
   public var configuredApps: [AppID] {
     apps.indexes.filter { apps[$0].policy != nil }.map(apps.id)
@@ -32,17 +61,17 @@ extension Engine {
     guard let index = apps.index(of: id), let policy = apps[index].policy else { return nil }
     let app = apps[index]
     var explanation = Explanation(verdict: verdict(on: index, at: now))
-    let due = app.refreshing == nil ? explanation.verdict.due : due(index, at: now)
+    let due = app.refreshing == nil ? explanation.verdict.due : judge.due(of: app, at: now)
     (explanation.trigger, explanation.window) = (due?.trigger, due?.window)
-    explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
+    explanation.floor = app.spacing(in: app.phase, limits: judge.limits).flatMap { spacing in
       app.state.lastStart.map { $0 + spacing }
     }
     explanation.staleAt = app.ageBegan.map { $0 + app.maxStale }
     explanation.terms = Constraint.allCases.filter(policy.constraints.asks(for:)).map { constraint in
       let relaxedAt = app.relaxedAt(constraint)
       return Explanation.Term(
-        constraint: constraint, isMet: isMet(constraint, by: app, at: now),
-        isUnknown: isUnknown(constraint, of: policy.constraints, by: app),
+        constraint: constraint, isMet: judge.isMet(constraint, by: app, at: now),
+        isUnknown: judge.isUnknown(constraint, of: policy.constraints, by: app),
         relaxedAt: relaxedAt, isRelaxed: relaxedAt.map { $0 <= now } ?? false,
         question: Explanation.Question(constraint, of: app))
     }
@@ -52,12 +81,12 @@ extension Engine {
     explanation.skipsAll = app.skipsAllUntil(at: now) != nil
     explanation.oneShot = app.state.oneShot
     explanation.drained = app.drained
-    explanation.pushes = waitingPushes(of: app, at: now)
+    explanation.pushes = judge.waitingPushes(of: app, at: now)
     explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.reportsStale = reportsStale(app)
+    explanation.reportsStale = judge.reportsStale(app)
     explanation.countsAsOpenedAt = app.countsAsOpenedAt
     (explanation.presence, explanation.isPhaseTold) = (app.presence, app.isPhaseReported || app.isReportedForeground)
-    explanation.reportsHeld = reportsHeld(app, explanation.verdict)
+    explanation.reportsHeld = judge.reportsHeld(app, explanation.verdict)
     explanation.change = app.change
     explanation.waiting = app.state.waiting
     explanation.planning = planning(of: index, at: now)
@@ -67,12 +96,12 @@ extension Engine {
   private func planning(of index: AppIndex, at now: Instant) -> Explanation.Planning? {
     let app = apps[index]
     guard let plan = currentPlan(index, at: now), let habits = habits(of: apps.id(at: index)),
-      let lastStart = app.state.lastStart, let spacing = app.spacing(in: .background, limits: limits)
+      let lastStart = app.state.lastStart, let spacing = app.spacing(in: .background, limits: judge.limits)
     else { return nil }
     // The end of the interval wins over an earlier ceiling.
     let planned = max(app.plannedInForce ?? now, lastStart + spacing)
     return Explanation.Planning(
-      plan: plan, planned: planned, habits: habits, habit: habits.usage.habit(after: local(planned)),
+      plan: plan, planned: planned, habits: habits, habit: habits.usage.habit(after: judge.clock.local(planned)),
       price: learningsInForce.price, ceiling: lastStart + app.maxStale)
   }
 
@@ -98,10 +127,10 @@ extension Engine {
   }
 
   /// How many refreshes are running, without refreshes whose processes no signal ends.
-  public var refreshingCount: Int { running.count }
+  public var refreshingCount: Int { judge.running.count }
 
   /// The running refreshes whose processes no signal ends, with their apps.
-  public var stuckRefreshes: [RefreshID: AppID] { running.stuckRefreshes }
+  public var stuckRefreshes: [RefreshID: AppID] { judge.running.stuckRefreshes }
 
   /// When a running refresh is asked to end, boot clock; nil for an unknown refresh.
   public func deadline(of refresh: RefreshID) -> Instant? {
@@ -114,7 +143,7 @@ extension Engine {
   }
 
   /// The refreshes that are running, in order of id.
-  public var refreshes: [RefreshID] { running.refreshes }
+  public var refreshes: [RefreshID] { judge.running.refreshes }
 
   /// How many tasks a running refresh has; 0 if the refresh is unknown.
   public func taskCount(of refresh: RefreshID) -> Int {

@@ -41,7 +41,7 @@ extension Engine {
         .signalled(id, phase(of: id) == .loggedOut ? .logout : .login),
         .restored(.request(id, signal == .logout ? asked(of: id) : state(of: id)?.request)),
       ]
-    case .paused: [.paused(device.pause)]
+    case .paused: [.paused(judge.pause)]
     case .transferPaused(let id, _), .transferCancelled(let id), .transferPrioritized(let id, _), .roomFound(let id):
       transferState(of: id).map { [.restored(.transfer(id, $0))] } ?? []
     default: []

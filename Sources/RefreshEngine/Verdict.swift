@@ -109,13 +109,13 @@ extension App {
   ///
   /// A request by time replaces the end of the interval; this spreads a backlog. `push` is when a push may wake the app,
   /// boot clock; nil if none does.
-  func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
+  func due(limits: Limits, spread: Spread, push: Instant?, at now: Instant) -> Due? {
     var next = NextDue(at: now)
     let request = state.request.map { due(by: $0, at: now) }
     if let request { next.add(request, request.trigger == .manual ? .manual : .request) }
     if request?.trigger.isByTime != true, let earliest = dueByTime(limits: limits, at: now) {
       var interval = Due(.interval, at: earliest)
-      interval.window.latest = earliest + slack(limits: limits, spread: spread, of: id)
+      interval.window.latest = earliest + slack(limits: limits, spread: spread)
       next.add(interval, .interval)
     }
     if let change = dueByChange(limits: limits, at: now) { next.add(Due(.change, at: change), .change) }
@@ -180,7 +180,7 @@ extension App {
   /// How long a background refresh may wait to share a wake: half of its window, and up to the other half by its spread.
   ///
   /// A planned refresh is due an eighth of its window before the planned moment, so these parts are an eighth too.
-  func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
+  func slack(limits: Limits, spread: Spread) -> Duration {
     guard phase == .background, state.lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
     // A plan chose a moment before the user comes, so the wait to share a wake must end before that.

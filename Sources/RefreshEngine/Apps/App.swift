@@ -6,6 +6,8 @@ struct App: Sendable {
     var signal: Signal
   }
 
+  /// Its name.
+  let id: AppID
   /// The part that is saved.
   var state: AppState
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
@@ -53,8 +55,8 @@ struct App: Sendable {
   var guarding: Guarding?
 
   /// Makes an app from a saved state; an app that a signal put into the foreground is still open.
-  init(state: AppState = AppState()) {
-    self.state = state
+  init(_ id: AppID, state: AppState = AppState()) {
+    (self.id, self.state) = (id, state)
     if state.isForeground, !state.isLoggedOut { isOpen = true }
   }
 

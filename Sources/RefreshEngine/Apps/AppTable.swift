@@ -5,14 +5,12 @@
   private var apps: ContiguousArray<App> = []
   /// The learners of the apps, in an array of their own: they are large, and few events touch them.
   private var learners: ContiguousArray<Learned?> = []
-  /// The ids in order, each at its index.
-  private(set) var ids: ContiguousArray<AppID> = []
   private var known: [AppID: AppIndex] = [:]
 
   init(restoring states: [AppID: AppState], learned: [AppID: Learned]) {
     reserve(states.count)
     for id in states.keys.sorted() {
-      append(id, App(state: states[id] ?? AppState()), learned[id])
+      append(App(id, state: states[id] ?? AppState()), learned[id])
     }
   }
 
@@ -24,7 +22,7 @@
   /// The index of an app; nil if it was never configured.
   func index(of id: AppID) -> AppIndex? { known[id] }
 
-  func id(at index: AppIndex) -> AppID { ids[Int(index)] }
+  func id(at index: AppIndex) -> AppID { apps[Int(index)].id }
 
   /// Adds new apps; true if any was new, and then every index may name another app.
   mutating func add(_ some: some Sequence<AppID>) -> Bool {
@@ -33,11 +31,11 @@
     let before = self
     self = AppTable(restoring: [:], learned: [:])
     reserve(before.count + new.count)
-    for id in (before.ids + new).sorted() {
+    for id in (before.apps.map(\.id) + new).sorted() {
       if let index = before.known[id].map(Int.init) {
-        append(id, before.apps[index], before.learners[index])
+        append(before.apps[index], before.learners[index])
       } else {
-        append(id, App(), nil)
+        append(App(id), nil)
       }
     }
     return true
@@ -46,7 +44,7 @@
   /// The table of one known app alone.
   func alone(_ id: AppID) -> AppTable {
     var alone = AppTable(restoring: [:], learned: [:])
-    if let index = known[id].map(Int.init) { alone.append(id, apps[index], learners[index]) }
+    if let index = known[id].map(Int.init) { alone.append(apps[index], learners[index]) }
     return alone
   }
 
@@ -54,21 +52,12 @@
     known.reserveCapacity(count)
     apps.reserveCapacity(count)
     learners.reserveCapacity(count)
-    ids.reserveCapacity(count)
   }
 
-  private mutating func append(_ id: AppID, _ app: App, _ learned: Learned?) {
-    known[id] = AppIndex(apps.count)
+  private mutating func append(_ app: App, _ learned: Learned?) {
+    known[app.id] = AppIndex(apps.count)
     apps.append(app)
     learners.append(learned)
-    ids.append(id)
-  }
-
-  /// Keeps the text of an equal id in place of its own, so that the text is in memory once.
-  mutating func share(_ id: AppID) {
-    guard let index = known.removeValue(forKey: id) else { return }
-    known[id] = index
-    ids[Int(index)] = id
   }
 
   /// The learners of an app; nil while nothing is learnt.

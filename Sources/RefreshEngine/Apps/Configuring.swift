@@ -1,22 +1,19 @@
 // A configuration in force: the apps that exist, their policies, and the work that a start of the daemon leaves.
 
 extension Engine {
-  /// Whether a configuration is in force.
-  var isConfigured: Bool { configuredAt != nil }
-
   /// Puts a configuration in force: all apps at once.
   mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
-    let limitsBefore = self.limits
-    let isFirst = !isConfigured
+    let limitsBefore = judge.limits
+    let isFirst = !judge.life.isConfigured
     let overdue = isFirst ? [] : overdueApps(at: turn.now)
-    self.limits = limits
+    judge.configure(limits)
     for index in apps.indexes {
       let policy = policies[apps.id(at: index)]
       if let started = apps[index].lost { adopt(index, started, by: policy, &turn) }
       if policy == nil { retire(index, &turn) }
     }
-    running.forgetSurvivors()
-    configuredAt = configuredAt ?? turn.now
+    judge.running.forgetSurvivors()
+    judge.beginConfigured(at: turn.now)
     if apps.add(policies.keys) { forgetIndexes() }
     var shared: Set<Boxed<Policy>> = []
     for (id, policy) in policies {
@@ -37,7 +34,6 @@ extension Engine {
         apps[index].state.seenAt = turn.now
         turn.decision.changes.apps.insert(id)
       }
-      apps.share(id)
       dropOutdated(index, wasConfigured: before != nil, spacingBefore: spacing, &turn)
     }
     eraseOutdated(&turn)
@@ -138,27 +134,27 @@ extension Engine {
   mutating func catchUp(_ turn: inout Turn, isMissed: Bool = true, besides: Set<AppID> = [], byStaleness: Bool = false)
   {
     let now = turn.now
-    let base = max(now, settlingUntil ?? now)
+    let base = max(now, judge.settlingUntil ?? now)
     var backlog = apps.indexes.filter { index in
       guard apps[index].refreshing == nil, apps[index].phase == .background, !besides.contains(apps.id(at: index))
       else {
         return false
       }
-      let due = due(index, at: now)
+      let due = judge.due(of: apps[index], at: now)
       guard let due, due.window.earliest <= base else { return false }
       // A change has waited for its settling already, and few apps have one.
       return due.trigger.isDeferrable && due.trigger != .change
     }
     guard backlog.count > 1 else { return }
     let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
-    backlogUntil = base + span
+    judge.awaitBacklog(until: base + span)
     if byStaleness { backlog.sort { isStaler($0, $1) } }
     for (place, index) in backlog.enumerated() {
       let id = apps.id(at: index)
-      let isOverdue = apps[index].dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
+      let isOverdue = apps[index].dueByTime(limits: judge.limits, at: now).map { $0 <= now } ?? false
       let byTime: Trigger = apps[index].state.lastStart == nil || !isMissed ? .interval : .catchUp
       let trigger = isOverdue ? byTime : apps[index].state.request?.trigger ?? byTime
-      let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
+      let offset = byStaleness ? span * place / (backlog.count - 1) : judge.spread.offset(of: id, within: span)
       apps[index].state.request = Request(trigger: trigger, earliest: base + offset)
       turn.touch(index)
       turn.decision.changes.apps.insert(id)
@@ -171,7 +167,7 @@ extension Engine {
   func overdueApps(at now: Instant) -> Set<AppID> {
     let overdue = apps.indexes.filter { index in
       guard let policy = apps[index].policy, policy.unusable == nil else { return false }
-      return due(index, at: now).map { $0.window.earliest <= now } ?? false
+      return judge.due(of: apps[index], at: now).map { $0.window.earliest <= now } ?? false
     }
     return Set(overdue.map(apps.id))
   }

@@ -219,13 +219,13 @@ extension Engine {
   /// all. A refresh by another trigger does not end the skip.
   mutating func skip(_ id: AppID, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil,
-      let spacing = apps[index].spacing(in: apps[index].phase, limits: limits)
+      let spacing = apps[index].spacing(in: apps[index].phase, limits: judge.limits)
     else { return }
     if apps[index].skipsAllUntil(at: turn.now) != nil { return }
     if let skippedUntil = apps[index].state.skippedUntil, skippedUntil - spacing > turn.now { return }
-    let due = due(index, at: turn.now)
+    let due = judge.due(of: apps[index], at: turn.now)
     let byTime = due.flatMap { $0.trigger.isByTime ? $0.window.earliest : nil }
-    let next = byTime ?? apps[index].dueByTime(limits: limits, at: turn.now)
+    let next = byTime ?? apps[index].dueByTime(limits: judge.limits, at: turn.now)
     apps[index].state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
     apps[index].state.skipsAll = false
     if apps[index].state.request?.trigger.isDeferrable == true { apps[index].dropRequest(at: turn.now) }

@@ -69,7 +69,7 @@ extension Engine {
     guard let index = apps.index(of: id) else { return }
     apps[index].isAttached = isAttached
     // At its end the daemon closes the connection itself.
-    if apps[index].state.wasAttached != isAttached, isAttached || !isStopping {
+    if apps[index].state.wasAttached != isAttached, isAttached || !judge.life.isStopping {
       apps[index].state.wasAttached = isAttached
       turn.decision.changes.apps.insert(id)
     }
@@ -82,7 +82,7 @@ extension Engine {
   mutating func changePhase(_ index: AppIndex, _ turn: inout Turn, change: (inout App) -> Void) {
     let (before, state) = (apps[index].phase, apps[index].state)
     change(&apps[index])
-    apps[index].changePhase(from: before, limits, at: turn.now)
+    apps[index].changePhase(from: before, judge.limits, at: turn.now)
     let phase = apps[index].phase
     if phase != .foreground, apps[index].isOpen {
       apps[index].isOpen = false

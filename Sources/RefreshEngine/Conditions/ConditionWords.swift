@@ -1,6 +1,6 @@
 // Conditions and constraints in a few words, as a person reads them.
 
-extension Engine {
+extension Judge {
   /// The present condition for a constraint of an app, such as `wlan0 (Home), metered`.
   private func text(of constraint: Constraint, _ constraints: Constraints, by app: App) -> String {
     let text: String? =

@@ -203,21 +203,3 @@ public enum Pause: Hashable, Sendable {
   /// Whether its time has passed at an instant, boot clock.
   func isOver(at now: Instant) -> Bool { if case .until(let end) = self { end <= now } else { false } }
 }
-
-extension Engine {
-  /// Pauses all apps, or ends the pause; running refreshes go on.
-  mutating func setPause(_ pause: Pause?, _ turn: inout Turn) {
-    var pause = pause
-    if pause == .untilAC, conditions.power.value?.onBattery == false { pause = nil }
-    guard device.pause != pause else { return }
-    device.pause = pause
-    transfers.touch()
-    turn.decision.changes.device.insert(.pause)
-    turn.touched.insert(schedule.followers)
-  }
-
-  /// Ends a pause that is over.
-  mutating func endPause(_ turn: inout Turn) {
-    if device.pause?.isOver(at: turn.now) == true { setPause(nil, &turn) }
-  }
-}

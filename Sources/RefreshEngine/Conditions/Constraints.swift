@@ -87,7 +87,7 @@ public struct Constraints: Hashable, Sendable {
 
 /// The name of a constraint, as holds, ladders and answers have it.
 ///
-/// This file, `ConstraintCheck`, `StalenessLadder` and the daemon's `ConditionSources` have the rules for each constraint.
+/// This file, `Holds` and the daemon's `ConditionSources` have the rules for each constraint.
 public enum Constraint: String, Hashable, Sendable, CaseIterable {
   case network
   case power
@@ -146,7 +146,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-extension Engine {
+extension Judge {
   /// Whether a constraint of an app is met without relaxation.
   func isMet(_ constraint: Constraint, of constraints: Constraints, by app: App, at now: Instant) -> Bool {
     switch constraint {
@@ -158,7 +158,7 @@ extension Engine {
     case .mounted, .present: conditions.fact(constraint, of: constraints).value?.isMet ?? false
     case .reachable, .when:
       app.questions[constraint]?.isMet(
-        at: now, for: app.policy?.guarded == nil ? ConditionQuestion.validity : Self.answerLife) ?? false
+        at: now, for: app.policy?.guarded == nil ? ConditionQuestion.validity : Judge.answerLife) ?? false
     }
   }
 

@@ -93,23 +93,16 @@ public enum Hold: Hashable, Sendable {
 
 // The rules of holds: every reason that keeps an app from a refresh.
 
-extension Engine {
-  /// The holds that keep an app from any refresh, even if a person asks, and after the running refresh.
-  ///
-  /// An app that was never configured is held as not configured.
-  public func lastingHolds(on id: AppID) -> [Hold] {
-    apps.index(of: id).map { lastingHolds(on: apps[$0]) } ?? [.notConfigured]
-  }
-
-  /// The holds that keep an app from any refresh, due or not.
+extension Judge {
+  /// The holds that keep an app from any refresh, due or not, even if a person asks, and after the running refresh.
   func lastingHolds(on app: App) -> [Hold] {
     var holds: [Hold] = []
     if app.sharedPolicy == nil { holds.append(.notConfigured) }
     if let reason = app.sharedPolicy?.value.unusable { holds.append(.misconfigured(reason)) }
     if app.state.isLoggedOut { holds.append(.loggedOut) }
     if app.state.isDisabled { holds.append(.disabled) }
-    if isStopping { holds.append(.stopping) }
-    if isSuspending { holds.append(.suspending) }
+    if life.isStopping { holds.append(.stopping) }
+    if life.isSuspending { holds.append(.suspending) }
     return holds
   }
 
@@ -117,12 +110,14 @@ extension Engine {
   ///
   /// A manual refresh passes a pause. A refresh that a caller or the user waits for passes quiet hours, settling and the
   /// power saver.
-  func holds(on app: App, _ id: AppID, for trigger: Trigger, at now: Instant) -> [Hold] {
+  func holds(on app: App, for trigger: Trigger, at now: Instant) -> [Hold] {
     var holds: [Hold] = []
-    if let pause = device.pause, !pause.isOver(at: now), trigger != .manual { holds.append(.paused(pause)) }
+    if let pause, !pause.isOver(at: now), trigger != .manual { holds.append(.paused(pause)) }
     if trigger.isDeferrable {
       if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
-      if let quiet = app.policy?.quiet, let end = end(of: quiet, id, at: now) { holds.append(.quiet(until: end)) }
+      if let quiet = app.policy?.quiet, let end = end(of: quiet, for: app.id, at: now) {
+        holds.append(.quiet(until: end))
+      }
       let saves = limits.powerSaver == .stop && conditions.powerSaver.value == true
       if saves && app.phase == .background { holds.append(.powerSaver) }
     }
@@ -137,26 +132,26 @@ extension Engine {
   private func holdByPerformer(_ app: App, at now: Instant) -> Hold? {
     guard !app.isAttached else { return nil }
     if app.policy?.tasks.isEmpty == true { return .noPerformer(until: nil) }
-    guard app.state.wasAttached, let until = configuredAt.map({ $0 + Self.reattaching }), until > now else {
+    guard app.state.wasAttached, let until = life.configuredAt.map({ $0 + Self.reattaching }), until > now else {
       return nil
     }
     return .noPerformer(until: until)
   }
 
   /// When time alone lifts the first hold, or makes a refresh due that the holds do not keep, boot clock; nil for never.
-  func lifts(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
+  func lifts(of holds: [Hold], on app: App, at now: Instant) -> Instant? {
     var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
-    if let oneShot = apps[index].state.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
-    if let drained = apps[index].nextDrained?.earliest, drained > now { lifted.append(drained) }
-    if let push = nextPush(of: apps[index], at: now)?.earliest, push > now { lifted.append(push) }
+    if let oneShot = app.state.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
+    if let drained = app.nextDrained?.earliest, drained > now { lifted.append(drained) }
+    if let push = nextPush(of: app, at: now)?.earliest, push > now { lifted.append(push) }
     return lifted.min()
   }
 
   /// When time alone lifts or changes the first hold, or a question is asked again, boot clock; nil for never.
-  func wake(of holds: [Hold], of due: Due?, on index: AppIndex, at now: Instant) -> Instant? {
-    let lifted = [lifts(of: holds, on: index, at: now), wakeToAsk(index, by: holds)].compactMap(\.self).min()
-    guard holds.allSatisfy(\.isOfDue), let quiet = apps[index].policy?.quiet,
+  func wake(of holds: [Hold], of due: Due?, on app: App, at now: Instant) -> Instant? {
+    let lifted = [lifts(of: holds, on: app, at: now), wakeToAsk(app, by: holds)].compactMap(\.self).min()
+    guard holds.allSatisfy(\.isOfDue), let quiet = app.policy?.quiet,
       due?.trigger.isDeferrable == true
     else { return lifted }
     let begin = beginning(of: quiet, after: now)
@@ -176,40 +171,9 @@ extension Hold {
 
 // Checks constraints against conditions: which are met, which are relaxed, and which are lost during a refresh.
 
-extension Engine {
+extension Judge {
   /// A battery is low below this, in percent.
   static let lowBattery = 20
-
-  /// Applies a condition: judges held apps again, and warns, stops or keeps the running refreshes that it concerns.
-  mutating func observe(_ observation: Observation, _ turn: inout Turn) {
-    let before = conditions
-    conditions.apply(observation)
-    guard conditions != before else { return }
-    if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
-    turn.touched.insert(schedule.followers)
-    if conditions.network != before.network || conditions.facts != before.facts { transfers.touch() }
-    if conditions.network != before.network { askSooner(at: turn.now) }
-    if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
-      beginRound(.planning(everyApp: true), at: turn.now)
-    }
-    for id in running.apps() {
-      guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
-      else { continue }
-      if apps[index].needsNothing(for: refreshing.started.trigger) { continue }
-      let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
-      // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
-      let lost = kept.filter {
-        !isUnanswered($0, of: policy.constraints, by: apps[index]) && !isMet($0, by: apps[index], at: turn.now)
-      }
-      var effect: Effect?
-      if lost.isEmpty {
-        refreshing.regain(at: turn.now)
-      } else {
-        effect = refreshing.lose(text(lacking: lost, by: apps[index]), app: id, at: turn.now)
-      }
-      keepOrEnd(index, refreshing, effect, &turn)
-    }
-  }
 
   /// The constraints of an app that are neither met nor relaxed at an instant, as holds.
   func unmet(_ app: App, at now: Instant) -> [Hold] {

@@ -41,7 +41,7 @@ struct ConditionQuestion: Hashable, Sendable {
 
   /// When the command of a guard whose unit runs is asked again, boot clock; nil while it is being asked.
   var asksAgainAt: Instant? {
-    asked == nil ? nextAt ?? answeredAt.map { $0 + Engine.answerLife.part(of: 2) } : nil
+    asked == nil ? nextAt ?? answeredAt.map { $0 + Judge.answerLife.part(of: 2) } : nil
   }
 
   /// Marks the question as asked by a run.
@@ -74,8 +74,8 @@ extension Engine {
   ///
   /// Nothing is asked while anything else holds the app, so that no command runs in vain.
   mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    var asked = question(of: verdict)
-    if asked == nil { asked = questionOfGuard(index, verdict, at: turn.now) }
+    var asked = judge.question(of: verdict)
+    if asked == nil { asked = judge.questionOfGuard(apps[index], verdict, at: turn.now) }
     guard let constraint = asked else { return }
     var question = apps[index].questions[constraint] ?? ConditionQuestion()
     guard question.asked == nil, question.nextAt.map({ $0 <= turn.now }) ?? true else { return }
@@ -100,7 +100,7 @@ extension Engine {
       apps[index].questions[constraint]?.asked == run.id
     else { return false }
     let verdict = verdict(on: index, at: now)
-    return verdict == .clear || self.question(of: verdict) != nil
+    return verdict == .clear || judge.question(of: verdict) != nil
   }
 
   /// Takes back a question that was not asked, unless the app no longer asks it.
@@ -117,18 +117,35 @@ extension Engine {
     for index in schedule.followers where !apps[index].questions.isEmpty { apps[index].askSooner(at: now) }
   }
 
+  /// The answers to assume for all open questions: the last answers; yes for a question without an answer.
+  ///
+  /// A forecast uses them, because it assumes that nothing changes.
+  public var assumedAnswers: [Event] {
+    // Few of thousands of held apps have questions.
+    schedule.followers.filter { !apps[$0].questions.isEmpty }.flatMap { index in
+      Constraint.allCases.compactMap { constraint in
+        guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
+        return .answered(
+          Run(asked, of: apps.id(at: index), for: .question(constraint)),
+          question.answer ?? FactState(isMet: true, text: "not asked yet"))
+      }
+    }
+  }
+}
+
+extension Judge {
   /// When the question that holds an app may be asked, boot clock; nil while it is being asked or another hold exists.
-  func wakeToAsk(_ index: AppIndex, by holds: [Hold]) -> Instant? {
+  func wakeToAsk(_ app: App, by holds: [Hold]) -> Instant? {
     guard let constraint = question(of: .held(holds)) else { return nil }
-    return apps[index].questions[constraint]?.nextAt
+    return app.questions[constraint]?.nextAt
   }
 
   /// Whether only questions hold an app, and none of them was answered with no.
-  func isKeptByOpenQuestions(_ index: AppIndex, _ holds: [Hold]) -> Bool {
-    guard question(of: .held(holds)) != nil, let constraints = apps[index].policy?.constraints else { return false }
+  func isKeptByOpenQuestions(_ app: App, _ holds: [Hold]) -> Bool {
+    guard question(of: .held(holds)) != nil, let constraints = app.policy?.constraints else { return false }
     return Constraint.allCases.allSatisfy { constraint in
       constraint.source != .asked || !constraints.asks(for: constraint)
-        || apps[index].questions[constraint]?.mayBeMet ?? true
+        || app.questions[constraint]?.mayBeMet ?? true
     }
   }
 
@@ -143,23 +160,8 @@ extension Engine {
   }
 
   /// The question that keeps an app, if nothing else does.
-  private func question(of verdict: Verdict) -> Constraint? {
+  func question(of verdict: Verdict) -> Constraint? {
     verdict.holds.first?.question
-  }
-
-  /// The answers to assume for all open questions: the last answers; yes for a question without an answer.
-  ///
-  /// A forecast uses them, because it assumes that nothing changes.
-  public var assumedAnswers: [Event] {
-    // Few of thousands of held apps have questions.
-    schedule.followers.filter { !apps[$0].questions.isEmpty }.flatMap { index in
-      Constraint.allCases.compactMap { constraint in
-        guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
-        return .answered(
-          Run(asked, of: apps.id(at: index), for: .question(constraint)),
-          question.answer ?? FactState(isMet: true, text: "not asked yet"))
-      }
-    }
   }
 }
 

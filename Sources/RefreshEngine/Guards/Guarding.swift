@@ -157,29 +157,68 @@ struct Guarding: Hashable, Sendable {
 
 // Guards: whether a unit may run now, and what the daemon does about it.
 
-extension Engine {
+extension Judge {
   /// How long a command's yes lets a guard's unit run; the command is asked again after half of that.
   static let answerLife = Duration.minutes(10)
 
   /// The judgement about an app with a guard: its unit may run, or is held.
-  func guardVerdict(on app: App, _ id: AppID, at now: Instant) -> Verdict {
+  func guardVerdict(on app: App, at now: Instant) -> Verdict {
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
     var holds: [Hold] = []
-    if let pause = device.pause, !pause.isOver(at: now) { holds.append(.paused(pause)) }
-    if let quiet = app.policy?.quiet, let end = end(of: quiet, id, at: now) { holds.append(.quiet(until: end)) }
+    if let pause, !pause.isOver(at: now) { holds.append(.paused(pause)) }
+    if let quiet = app.policy?.quiet, let end = end(of: quiet, for: app.id, at: now) {
+      holds.append(.quiet(until: end))
+    }
     if limits.powerSaver == .stop, conditions.powerSaver.value == true { holds.append(.powerSaver) }
     holds = withQuestionsLast(holds + unmet(app, at: now), of: app)
     if holds.isEmpty, let until = app.guarding?.steadyAt(from: now), until > now { holds = [.unsteady(until: until)] }
     return holds.isEmpty ? .clear : .held(holds)
   }
 
+  /// Whether the conditions that hold an app are not known yet, so that its unit stays as it is.
+  func isUndecided(_ holds: [Hold], _ app: App) -> Bool {
+    guard let constraints = app.policy?.constraints else { return false }
+    return holds.allSatisfy { hold in
+      if case .constraint(let constraint, _) = hold {
+        isUnanswered(constraint, of: constraints, by: app)
+      } else {
+        false
+      }
+    }
+  }
+
+  /// When to look at a guard again if nothing else happens, boot clock.
+  func guardWake(_ app: App, _ verdict: Verdict, at now: Instant) -> Instant? {
+    guard app.policy?.guarded != nil else { return nil }
+    // A retry whose time has passed waits for something else, and each event about the app looks at it again.
+    let retryAt = app.guarding?.retryAt.flatMap { $0 > now ? $0 : nil }
+    var wakes = [app.guarding?.keeper == nil ? retryAt : nil]
+    if let quiet = app.policy?.quiet { wakes.append(beginning(of: quiet, after: now)) }
+    if verdict == .clear { wakes += askedConstraints(of: app).map { app.questions[$0]?.asksAgainAt } }
+    return wakes.compactMap(\.self).min()
+  }
+
+  /// The condition to ask about again for a guard whose unit runs.
+  func questionOfGuard(_ app: App, _ verdict: Verdict, at now: Instant) -> Constraint? {
+    guard app.policy?.guarded != nil, verdict == .clear else { return nil }
+    return askedConstraints(of: app).first { constraint in
+      app.questions[constraint]?.asksAgainAt.map { $0 <= now } ?? false
+    }
+  }
+
+  private func askedConstraints(of app: App) -> [Constraint] {
+    Constraint.allCases.filter { $0.source == .asked && app.policy?.constraints.asks(for: $0) == true }
+  }
+}
+
+extension Engine {
   /// Acts on the verdict about an app that has a guard, or had one before.
   mutating func updateGuard(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     let unit = apps[index].policy?.guarded
     guard unit != nil || apps[index].guarding != nil || apps[index].state.keptUnit != nil else { return }
     // No keeper starts for a sleeping machine, and a daemon that stops ends the keepers itself.
-    guard isConfigured, !isStopping, !isSuspending else { return }
+    guard judge.life.isConfigured, !judge.life.isStopping, !judge.life.isSuspending else { return }
     let keeper = apps[index].guarding?.keeper
     if let keeper, keeper.isReturning { return }
     // Until the mistake in the file is corrected, everything stays as it is.
@@ -197,23 +236,11 @@ extension Engine {
     guard let unit else { return apps[index].guarding = nil }
     switch verdict {
     case .held(let holds, _) where holds.map(\.name) == [.unsteady]: apps[index].guarding?.conditionsMet(at: turn.now)
-    case .held(let holds, _) where !isUndecided(holds, apps[index]):
+    case .held(let holds, _) where !judge.isUndecided(holds, apps[index]):
       keep(unit, index, &turn)
       if holds.contains(where: \.isOfConditions) { apps[index].guarding?.conditionsLost(at: turn.now) }
     case .clear where keeper != nil || apps[index].state.keptUnit != nil: giveBack(unit, index, &turn)
     default: break
-    }
-  }
-
-  /// Whether the conditions that hold an app are not known yet, so that its unit stays as it is.
-  private func isUndecided(_ holds: [Hold], _ app: App) -> Bool {
-    guard let constraints = app.policy?.constraints else { return false }
-    return holds.allSatisfy { hold in
-      if case .constraint(let constraint, _) = hold {
-        isUnanswered(constraint, of: constraints, by: app)
-      } else {
-        false
-      }
     }
   }
 
@@ -280,29 +307,6 @@ extension Engine {
     guard apps[index].state.keptUnit != unit else { return }
     apps[index].state.keptUnit = unit
     turn.decision.changes.apps.insert(apps.id(at: index))
-  }
-
-  /// When to look at a guard again if nothing else happens, boot clock.
-  func guardWake(_ index: AppIndex, _ verdict: Verdict, at now: Instant) -> Instant? {
-    guard apps[index].policy?.guarded != nil else { return nil }
-    // A retry whose time has passed waits for something else, and each event about the app looks at it again.
-    let retryAt = apps[index].guarding?.retryAt.flatMap { $0 > now ? $0 : nil }
-    var wakes = [apps[index].guarding?.keeper == nil ? retryAt : nil]
-    if let quiet = apps[index].policy?.quiet { wakes.append(beginning(of: quiet, after: now)) }
-    if verdict == .clear { wakes += askedConstraints(of: apps[index]).map { apps[index].questions[$0]?.asksAgainAt } }
-    return wakes.compactMap(\.self).min()
-  }
-
-  /// The condition to ask about again for a guard whose unit runs.
-  func questionOfGuard(_ index: AppIndex, _ verdict: Verdict, at now: Instant) -> Constraint? {
-    guard apps[index].policy?.guarded != nil, verdict == .clear else { return nil }
-    return askedConstraints(of: apps[index]).first { constraint in
-      apps[index].questions[constraint]?.asksAgainAt.map { $0 <= now } ?? false
-    }
-  }
-
-  private func askedConstraints(of app: App) -> [Constraint] {
-    Constraint.allCases.filter { $0.source == .asked && app.policy?.constraints.asks(for: $0) == true }
   }
 
   /// A guard for a person; nil for an app without a guard.

@@ -2,12 +2,7 @@
 
 extension Engine {
   /// The local time at an instant of the boot clock.
-  func local(_ instant: Instant) -> LocalTime { zone.local(instant.microseconds + wallOffset.inMicroseconds) }
-
-  /// Whether background refreshes of the app are planned: its file allows it, and has refreshes by time.
-  func isPlanned(_ app: App) -> Bool {
-    app.isPlanned && app.spacing(in: .background, limits: limits) != nil
-  }
+  func local(_ instant: Instant) -> LocalTime { judge.clock.local(instant) }
 
   /// Learns that the user has brought an app to the foreground, and plans again: a met habit is not expected again.
   ///
@@ -34,16 +29,16 @@ extension Engine {
   mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
     let id = record.app
     guard let index = apps.index(of: id), apps[index].policy?.isAdaptive == true else { return }
-    let device = device.learnings
+    let device = learnings
     let moment = local(record.startedAt)
     let isRun = record.trigger != .reported
     let seconds = record.startedAt.duration(to: record.endedAt).inSeconds
     let cpu = record.tasks.reduce(0) { $0 + $1.cpu.inSeconds }
     let bytes = record.bytes.map(Double.init)
-    let isMetered = conditions.network.value?.metered.isMetered ?? false
+    let isMetered = judge.conditions.network.value?.metered.isMetered ?? false
     // In the foreground the interval decides, not the price.
     let isChosen = record.trigger.isDeferrable && record.trigger != .retry && record.trigger != .change
-    let isCharged = apps[index].phase == .background && isChosen && isPlanned(apps[index])
+    let isCharged = apps[index].phase == .background && isChosen && judge.isPlanned(apps[index])
     let lastSync = freshBefore.map { max($0, apps[index].newsAt ?? $0) }
     apps.learn(of: index) { learned in
       if isRun { learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered) }
@@ -81,9 +76,9 @@ extension Engine {
 
   /// Makes a plan now; nil for an app that is not planned, or was never refreshed.
   func currentPlan(_ index: AppIndex, at now: Instant) -> Plan? {
-    guard isPlanned(apps[index]), let policy = apps[index].policy, let lastStart = apps[index].state.lastStart,
+    guard judge.isPlanned(apps[index]), let policy = apps[index].policy, let lastStart = apps[index].state.lastStart,
       let learned = apps.learned(of: index),
-      let spacing = apps[index].spacing(in: .background, limits: limits)
+      let spacing = apps[index].spacing(in: .background, limits: judge.limits)
     else { return nil }
     return learned.plan(
       at: local(now), age: max(0, lastStart.duration(to: now).inMinutes),
@@ -99,7 +94,7 @@ extension Engine {
     turn.decision.changes.history.openingsForgotten[id] = true
     // The end of a forgotten opening would end an older opening.
     if !apps[index].isReportedForeground { apps[index].isOpen = false }
-    if isPlanned(apps[index]) { passNights(of: index, upTo: local(turn.now).day) }
+    if judge.isPlanned(apps[index]) { passNights(of: index, upTo: local(turn.now).day) }
     plan(index, at: turn.now)
     turn.touch(index)
     turn.decision.changes.learned.insert(id)
@@ -128,15 +123,17 @@ extension Engine {
 
   /// The learnings of the machine, with the price in force.
   var learningsInForce: Learnings {
-    var learnings = device.learnings
-    if limits.powerSaver == .dearer, conditions.powerSaver.value == true { learnings.saverFactor = Self.saverFactor }
+    var learnings = learnings
+    if judge.limits.powerSaver == .dearer, judge.conditions.powerSaver.value == true {
+      learnings.saverFactor = Self.saverFactor
+    }
     return learnings
   }
 
   /// Ends the days of an app before `today`.
   mutating func passNights(of index: AppIndex, upTo today: Int) {
     let (device, policy) = (learningsInForce, apps[index].policy)
-    let floor = apps[index].spacing(in: .background, limits: limits)?.inMinutes ?? Use.timeslotMinutes
+    let floor = apps[index].spacing(in: .background, limits: judge.limits)?.inMinutes ?? Use.timeslotMinutes
     apps.learn(of: index) {
       $0.passNights(upTo: today, floor: floor, ceiling: policy?.maxStale?.inMinutes, device, policy?.pins ?? Pins())
     }
@@ -183,8 +180,8 @@ extension Engine {
   /// A clock that was ahead by more than a day was wrong: the nights that it passed come again.
   mutating func setClock(_ turn: inout Turn) {
     let today = local(turn.now).day
-    if let day = device.day, day > today + 1 {
-      device.day = today
+    if let passed = day, passed > today + 1 {
+      day = today
       turn.decision.changes.device.insert(.habits)
       beginRound(.planning(everyApp: true), at: turn.now)
     }
@@ -203,7 +200,7 @@ extension Engine {
 
   /// Minutes by which local time is ahead of UTC.
   private func zoneOffset(at now: Instant) -> Int32 {
-    let wall = Double(now.microseconds + wallOffset.inMicroseconds) / 60e6
+    let wall = Double(judge.clock.wall(at: now)) / 60e6
     return Int32(clamping: Int((local(now).minutes - wall).rounded()))
   }
 
@@ -212,42 +209,42 @@ extension Engine {
 
   /// Sets when the next night begins: at local midnight, if any app is planned.
   mutating func setNight(at now: Instant) {
-    guard device.day != nil, plansAny else {
+    guard day != nil, plansAny else {
       (nightAt, planClock) = (nil, nil)
       return
     }
-    let wall = now.microseconds + wallOffset.inMicroseconds
+    let (wall, zone) = (judge.clock.wall(at: now), judge.clock.zone)
     let today = zone.local(wall).day
     let midnight = zone.next(minuteOfDay: 0, from: wall + 1)
     let change = zone.changes.first { $0.at > wall }?.at ?? midnight
-    nightAt = Instant(microseconds: min(midnight, change) - wallOffset.inMicroseconds)
+    nightAt = judge.clock.instant(atWall: min(midnight, change))
     if planClock == nil {
       planClock = clock(at: now)
       // The zone changed while the daemon was off: its plans are for other times of day.
-      if let planned = device.learnings.zoneOffset, planned != zoneOffset(at: now) {
+      if let planned = learnings.zoneOffset, planned != zoneOffset(at: now) {
         beginRound(.planning(everyApp: true), at: now)
       }
-      device.learnings.zoneOffset = zoneOffset(at: now)
+      learnings.zoneOffset = zoneOffset(at: now)
     }
-    if let day = device.day, day < today { nightAt = now }
+    if let day, day < today { nightAt = now }
   }
 
   /// Plans the apps again that a configuration has changed, and resumes the planning of the previous daemon.
   mutating func replan(after limitsBefore: Limits, _ turn: inout Turn) {
-    let budget = Budget(profile: limits.profile)
-    let isOther = device.learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
-    device.learnings.change(to: budget)
+    let budget = Budget(profile: judge.limits.profile)
+    let isOther = learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
+    learnings.change(to: budget)
     if isOther { turn.decision.changes.device.insert(.habits) }
-    plansAny = apps.indexes.contains { isPlanned(apps[$0]) }
-    if device.day == nil, plansAny {
-      device.day = local(turn.now).day
+    plansAny = apps.indexes.contains { judge.isPlanned(apps[$0]) }
+    if day == nil, plansAny {
+      day = local(turn.now).day
       turn.decision.changes.device.insert(.habits)
     }
     setNight(at: turn.now)
     guard nightAt != nil else { return }
     let isEvery =
-      isOther || limitsBefore.powerSaver != limits.powerSaver
-      || limitsBefore.backgroundFloor != limits.backgroundFloor
+      isOther || limitsBefore.powerSaver != judge.limits.powerSaver
+      || limitsBefore.backgroundFloor != judge.limits.backgroundFloor
     beginRound(.planning(everyApp: isEvery), at: turn.now)
   }
 
@@ -255,18 +252,18 @@ extension Engine {
   mutating func beginNight(_ turn: inout Turn) {
     guard let nightAt, nightAt <= turn.now, round == nil else { return }
     let today = local(turn.now).day
-    guard let day = device.day, day < today else {
+    guard let day, day < today else {
       setNight(at: turn.now)
       return followClock(at: turn.now)
     }
     eraseOutdated(&turn)
-    device.learnings.beginNight()
+    learnings.beginNight()
     beginRound(.absorbing, at: turn.now)
   }
 
   /// How many refreshes a day the interval of an app allows.
   private func mostADay(_ app: App) -> Double {
-    guard let spacing = app.spacing(in: .background, limits: limits), spacing > .zero else { return .infinity }
+    guard let spacing = app.spacing(in: .background, limits: judge.limits), spacing > .zero else { return .infinity }
     return LocalTime.minutesOfDay / spacing.inMinutes
   }
 
@@ -280,13 +277,13 @@ extension Engine {
     round = Round(step: step, since: now)
     guard step == .planning(everyApp: true) else { return }
     planClock = clock(at: now)
-    device.learnings.zoneOffset = zoneOffset(at: now)
+    learnings.zoneOffset = zoneOffset(at: now)
   }
 
   /// Begins the present round again from the first app, because the indexes of apps have changed.
   mutating func restartRound() {
     guard let round else { return }
-    if round.step == .absorbing { device.learnings.beginNight() }
+    if round.step == .absorbing { learnings.beginNight() }
     self.round = Round(step: round.step, since: round.since)
   }
 
@@ -298,19 +295,19 @@ extension Engine {
       let index = round.index
       round.index += 1
       left -= Self.work.look
-      guard isPlanned(apps[index]) else { continue }
+      guard judge.isPlanned(apps[index]) else { continue }
       switch round.step {
       case .absorbing:
         left -= Self.work.absorb
-        if let learned = apps.learned(of: index) { device.learnings.absorb(learned, most: mostADay(apps[index])) }
+        if let learned = apps.learned(of: index) { learnings.absorb(learned, most: mostADay(apps[index])) }
       case .planning(let everyApp): left -= renew(index, everyApp: everyApp, &turn)
       }
     }
     guard Int(round.index) == apps.count else { return self.round = round }
     self.round = nil
     guard round.step == .absorbing else { return }
-    device.learnings.endNight()
-    device.day = local(turn.now).day
+    learnings.endNight()
+    day = local(turn.now).day
     turn.decision.changes.device.insert(.habits)
     setNight(at: turn.now)
     beginRound(.planning(everyApp: true), at: turn.now)
@@ -339,10 +336,10 @@ extension Engine {
   mutating func planAlone(_ id: AppID, at night: Instant) {
     guard let index = apps.index(of: id) else { return }
     let today = local(night).day
-    let isNight = device.day.map { $0 < today } ?? false
+    let isNight = day.map { $0 < today } ?? false
     let isJump = planClock.map { abs($0 - clock(at: night)) >= Self.jump } ?? false
     if isNight {
-      device.day = today
+      day = today
       passNights(of: index, upTo: today)
     }
     setNight(at: night)

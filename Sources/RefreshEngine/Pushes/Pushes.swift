@@ -27,11 +27,7 @@ extension Engine {
   }
 
   /// Whether the bridge may connect to its sources: the network meets the configuration, and the machine stays awake.
-  public var mayBridge: Bool {
-    var constraints = Constraints()
-    constraints.network = limits.pushNetwork
-    return !isSuspending && isNetworkMet(constraints)
-  }
+  public var mayBridge: Bool { judge.mayBridge }
 
   /// Receives a push, and merges it into a waiting push that it replaces.
   mutating func receive(_ push: Push, for id: AppID, _ turn: inout Turn) {
@@ -88,7 +84,72 @@ extension Engine {
     turn.decision.changes.pushes[push.id] = .gone
   }
 
-  // MARK: - The next one
+  /// The undelivered pushes of an app and their waits at an instant, boot clock.
+  public func waitingPushes(of id: AppID, at now: Instant) -> [WaitingPush] {
+    apps.index(of: id).map { apps[$0].pushes.isEmpty ? [] : judge.waitingPushes(of: apps[$0], at: now) } ?? []
+  }
+
+  // MARK: - Delivery
+
+  /// Counts an attempt to deliver a push; only the first attempt counts for the limit.
+  mutating func countAttempt(_ push: Push, of index: AppIndex, _ turn: inout Turn) {
+    guard let limit = apps[index].policy?.pushLimit,
+      let place = apps[index].pushes.firstIndex(where: { $0.id == push.id })
+    else { return }
+    if push.attempts == 0 {
+      apps[index].state.pushedAt = (apps[index].state.pushedAt + [turn.now]).suffix(limit.burst)
+    }
+    var delivered = push
+    delivered.attempts += 1
+    set(delivered, at: place, of: index, &turn)
+  }
+
+  /// When to deliver a push again; nil if it is delivered.
+  ///
+  /// A refresh that the user stopped, or whose tasks could not start, has not delivered its push.
+  func retryOfPush(
+    _ index: AppIndex, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
+  ) -> Instant? {
+    if let retryAt { return retryAt }
+    if record.isStoppedByPerson { return now }
+    guard record.hasStartedNothing else { return nil }
+    let attempts = apps[index].pushes.first { $0.id == started.push }?.attempts ?? 1
+    return now + Self.retryWait(after: attempts, of: apps.id(at: index), judge.spread)
+  }
+
+  /// Resolves the push of a refresh: it is delivered, or waits for another delivery.
+  mutating func resolvePush(
+    _ index: AppIndex, _ started: Started, retryAt: Instant?, _ turn: inout Turn
+  ) -> DeliveredPush? {
+    guard let place = apps[index].pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
+    var push = apps[index].pushes[place]
+    let delivered = DeliveredPush(contentID: push.contentID, merged: push.merged)
+    if let retryAt {
+      push.earliest = retryAt
+      set(push, at: place, of: index, &turn)
+      tidy(index, &turn)
+    } else {
+      forget(push, of: index, &turn)
+    }
+    return delivered
+  }
+
+  /// When to deliver again the push that the previous daemon was delivering at its end.
+  ///
+  /// The first retry is due at once. Later retries wait for the back-off, because the push may have crashed the daemon.
+  func retryOfLostPush(_ index: AppIndex, _ started: Started, at now: Instant) -> Instant {
+    let attempts = apps[index].pushes.first { $0.id == started.push }?.attempts ?? 0
+    return attempts < 2 ? now : now + Self.retryWait(after: attempts, of: apps.id(at: index), judge.spread)
+  }
+}
+
+extension Judge {
+  /// Whether the bridge may connect to its sources: the network meets the configuration, and the machine stays awake.
+  var mayBridge: Bool {
+    var constraints = Constraints()
+    constraints.network = limits.pushNetwork
+    return !life.isSuspending && isNetworkMet(constraints)
+  }
 
   /// The push that wakes the app next, and when, boot clock; nil if none does by time alone.
   func nextPush(of app: App, at now: Instant) -> (push: Push, earliest: Instant)? {
@@ -119,11 +180,6 @@ extension Engine {
     return isNetworkMet(constraints)
   }
 
-  /// The undelivered pushes of an app and their waits at an instant, boot clock.
-  public func waitingPushes(of id: AppID, at now: Instant) -> [WaitingPush] {
-    apps.index(of: id).map { apps[$0].pushes.isEmpty ? [] : waitingPushes(of: apps[$0], at: now) } ?? []
-  }
-
   /// The undelivered pushes and their waits.
   func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {
     let next = nextPush(of: app, at: now)?.push.id
@@ -145,59 +201,6 @@ extension Engine {
         }
       return WaitingPush(push: push, wait: wait)
     }
-  }
-
-  // MARK: - Delivery
-
-  /// Counts an attempt to deliver a push; only the first attempt counts for the limit.
-  mutating func countAttempt(_ push: Push, of index: AppIndex, _ turn: inout Turn) {
-    guard let limit = apps[index].policy?.pushLimit,
-      let place = apps[index].pushes.firstIndex(where: { $0.id == push.id })
-    else { return }
-    if push.attempts == 0 {
-      apps[index].state.pushedAt = (apps[index].state.pushedAt + [turn.now]).suffix(limit.burst)
-    }
-    var delivered = push
-    delivered.attempts += 1
-    set(delivered, at: place, of: index, &turn)
-  }
-
-  /// When to deliver a push again; nil if it is delivered.
-  ///
-  /// A refresh that the user stopped, or whose tasks could not start, has not delivered its push.
-  func retryOfPush(
-    _ index: AppIndex, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
-  ) -> Instant? {
-    if let retryAt { return retryAt }
-    if record.isStoppedByPerson { return now }
-    guard record.hasStartedNothing else { return nil }
-    let attempts = apps[index].pushes.first { $0.id == started.push }?.attempts ?? 1
-    return now + Self.retryWait(after: attempts, of: apps.id(at: index), spread)
-  }
-
-  /// Resolves the push of a refresh: it is delivered, or waits for another delivery.
-  mutating func resolvePush(
-    _ index: AppIndex, _ started: Started, retryAt: Instant?, _ turn: inout Turn
-  ) -> DeliveredPush? {
-    guard let place = apps[index].pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
-    var push = apps[index].pushes[place]
-    let delivered = DeliveredPush(contentID: push.contentID, merged: push.merged)
-    if let retryAt {
-      push.earliest = retryAt
-      set(push, at: place, of: index, &turn)
-      tidy(index, &turn)
-    } else {
-      forget(push, of: index, &turn)
-    }
-    return delivered
-  }
-
-  /// When to deliver again the push that the previous daemon was delivering at its end.
-  ///
-  /// The first retry is due at once. Later retries wait for the back-off, because the push may have crashed the daemon.
-  func retryOfLostPush(_ index: AppIndex, _ started: Started, at now: Instant) -> Instant {
-    let attempts = apps[index].pushes.first { $0.id == started.push }?.attempts ?? 0
-    return attempts < 2 ? now : now + Self.retryWait(after: attempts, of: apps.id(at: index), spread)
   }
 }
 

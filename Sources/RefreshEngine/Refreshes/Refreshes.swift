@@ -29,7 +29,7 @@ extension Engine {
     guard let policy = apps[index].policy else { return }
     let id = apps.id(at: index)
     let drained = trigger == .transfer ? apps[index].nextDrained : nil
-    let next = trigger == .push ? nextPush(of: apps[index], at: turn.now) : nil
+    let next = trigger == .push ? judge.nextPush(of: apps[index], at: turn.now) : nil
     let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
     var started = Started(id: makeRefreshID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
     started.isForced = trigger == .manual && apps[index].state.isForced
@@ -41,7 +41,7 @@ extension Engine {
     let isAttached = apps[index].isAttached
     if !isAttached { apps[index].state.wasAttached = false }
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
-    running.add(refreshing, of: id)
+    judge.running.add(refreshing, of: id)
     apps[index].state.lastStart = turn.now
     // A refresh that only reports a session or delivers a push does not serve a caller that waits for a refresh.
     let asked = apps[index].state.request?.trigger
@@ -84,10 +84,10 @@ extension Engine {
     // A yes that outlasted the wait for a slot counts for this start only, unless the disk was slow to save it.
     if turn.now >= refreshing.started.at + ConditionQuestion.validity { apps[index].keepAnswers(false, at: turn.now) }
     defer { apps[index].keepAnswers(false, at: turn.now) }
-    let holds = holds(on: apps[index], apps.id(at: index), for: refreshing.started.trigger, at: turn.now)
+    let holds = judge.holds(on: apps[index], for: refreshing.started.trigger, at: turn.now)
     guard holds.isEmpty else {
-      let lost = Constraint.allCases.filter { !isMet($0, by: apps[index], at: turn.now) }
-      return stop(index, .constraintLost, because: text(lacking: lost, by: apps[index]), &turn)
+      let lost = Constraint.allCases.filter { !judge.isMet($0, by: apps[index], at: turn.now) }
+      return stop(index, .constraintLost, because: judge.text(lacking: lost, by: apps[index]), &turn)
     }
     let saved = refreshing.started
     refreshing.startClock(at: turn.now)
@@ -127,7 +127,7 @@ extension Engine {
 
   /// Stops everything for good, in order of id, except the refreshes left to the next daemon.
   mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
-    isStopping = true
+    judge.stop()
     turn.decision.changes.learned.formUnion(opened)
     opened = []
     // A signal outlives the daemon; a lease and the presence on desktops do not.
@@ -137,7 +137,7 @@ extension Engine {
     }
     transfers.touch()
     turn.touched.insert(apps.indexes)
-    for id in running.apps(without: left) {
+    for id in judge.running.apps(without: left) {
       if let index = apps.index(of: id) { stop(index, .shutdown, &turn) }
     }
   }
@@ -257,12 +257,12 @@ extension Engine {
 extension Engine {
   /// Adopts a refresh of the previous daemon if any of its tasks has survived.
   mutating func adopt(_ index: AppIndex, _ started: Started, by policy: Policy?, _ turn: inout Turn) {
-    let survivors = running.survivors(of: started.id).filter { policy?.tasks.indices.contains($0) == true }
+    let survivors = judge.running.survivors(of: started.id).filter { policy?.tasks.indices.contains($0) == true }
     guard let policy, !survivors.isEmpty else { return resolveLost(index, started, &turn) }
     var refreshing = Refreshing(started, policy: policy, survivors: survivors, at: turn.now)
     let next = refreshing.startNext(at: turn.now)
     let id = apps.id(at: index)
-    running.add(refreshing, of: id)
+    judge.running.add(refreshing, of: id)
     ageSlot(&refreshing, at: turn.now)
     apps[index].refreshing = refreshing
     turn.decision.effects += next.map { .startTask(started.id, id, task: $0) }
@@ -309,7 +309,7 @@ extension Engine {
     }
     let failures = BackOff.refreshes.counting(apps[index].state.failures)
     apps[index].state.failures = failures
-    return now + max(hint ?? .zero, Self.retryWait(after: failures, of: apps.id(at: index), spread))
+    return now + max(hint ?? .zero, Self.retryWait(after: failures, of: apps.id(at: index), judge.spread))
   }
 
   /// When to start a refresh again that the machine had no means to start; nil if it had, or after 20 times in a row.
@@ -323,7 +323,8 @@ extension Engine {
       return nil
     }
     apps[index].failedStarts += 1
-    return now + BackOff.starts.wait(after: apps[index].failedStarts) { spread.offset(of: record.app, within: $0 / 5) }
+    return now
+      + BackOff.starts.wait(after: apps[index].failedStarts) { judge.spread.offset(of: record.app, within: $0 / 5) }
   }
 }
 
@@ -352,41 +353,5 @@ extension TaskRecord {
     guard case .failed(.stopped(let reason)) = outcome else { return false }
     return reason == .shutdown || reason == .constraintLost || reason == .sleep
       || reason == .notTaken
-  }
-}
-
-// Sleep: refreshes end before the machine sleeps; after the resume nothing deferrable starts until it has settled.
-
-extension Engine {
-  /// Until when the machine settles after boot or resume, boot clock; nil without either since the daemon began.
-  var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
-
-  /// Warns and stops running refreshes before the machine sleeps; nothing starts until the resume.
-  mutating func suspend(until end: Instant, _ turn: inout Turn) {
-    isSuspending = true
-    transfers.touch()
-    turn.touched.insert(apps.indexes)
-    for id in running.apps() {
-      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
-      let effect = refreshing.sleep(at: end, app: id, from: turn.now)
-      keepOrEnd(index, refreshing, effect, &turn)
-    }
-  }
-
-  /// Lets the machine settle, then spreads the backlog, the stalest app first.
-  mutating func resume(_ turn: inout Turn) {
-    resumedAt = turn.now
-    isSuspending = false
-    transfers.touch()
-    for id in running.apps() {
-      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
-      refreshing.stayAwake()
-      apps[index].refreshing = refreshing
-      turn.touch(index)
-    }
-    turn.touched.insert(schedule.followers)
-    askSooner(at: turn.now)
-    catchUp(&turn, byStaleness: true)
-    turn.touched.insert(apps.indexes.filter { reportsStale(apps[$0]) != nil })
   }
 }

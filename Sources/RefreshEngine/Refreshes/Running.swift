@@ -128,23 +128,20 @@ struct Slots: Sendable {
 }
 
 extension Engine {
-  /// Whether a user may have one more refresh.
-  func hasSlot(of user: UInt32) -> Bool { running.hasSlot(of: user, limits) }
-
   /// Lets a refresh that has run for long count against its own user only.
   mutating func ageSlot(_ refreshing: inout Refreshing, at now: Instant) {
-    if running.age(&refreshing, at: now) { schedule.considerAll() }
+    if judge.running.age(&refreshing, at: now) { schedule.considerAll() }
   }
 
   /// Removes a refresh that has ended from the running ones.
-  mutating func freeSlot(_ refreshing: Refreshing) { if running.remove(refreshing) { schedule.considerAll() } }
+  mutating func freeSlot(_ refreshing: Refreshing) { if judge.running.remove(refreshing) { schedule.considerAll() } }
 
   /// Frees the slot of a refresh whose processes no signal ends; its app stays busy until they end.
-  mutating func giveUpSlot(_ refreshing: Refreshing) { if running.giveUp(refreshing) { schedule.considerAll() } }
+  mutating func giveUpSlot(_ refreshing: Refreshing) { if judge.running.giveUp(refreshing) { schedule.considerAll() } }
 
   /// Starts the apps that wait for a slot while there are slots for them.
   mutating func startQueued(_ turn: inout Turn) {
-    while let index = schedule.takeNext(where: { [running, limits] in running.hasSlot(of: $0, limits) }) {
+    while let index = schedule.takeNext(where: { [judge] in judge.hasSlot(of: $0) }) {
       turn.touch(index)
       if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(index, due.trigger, &turn) }
     }

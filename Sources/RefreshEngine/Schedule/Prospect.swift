@@ -74,7 +74,7 @@ extension Engine {
     var look = Look(verdict: verdict, night: nextPlan(of: index))
     switch verdict {
     case .notDue(let due): look.next = due.window.earliest
-    case .held(let holds, _): look.next = lifts(of: holds, on: index, at: moment)
+    case .held(let holds, _): look.next = judge.lifts(of: holds, on: apps[index], at: moment)
     case .refreshing, .clear, .ready: break
     }
     return look
@@ -111,7 +111,7 @@ extension Engine {
         // The refreshes that run now have ended by then, and another trigger may be due.
         return prospect.starting(due?.trigger ?? prospect.trigger, at: moment, from: now)
       case .held(let holds, _)
-      where ahead?.isKeptByOpenQuestions(index, holds) ?? isKeptByOpenQuestions(index, holds):
+      where (ahead ?? self).judge.isKeptByOpenQuestions((ahead ?? self).apps[index], holds):
         // A command is asked then, and may say yes.
         if prospect.holds.isEmpty, moment == now { prospect.holds = holds }
         return prospect.starting(due?.trigger ?? prospect.trigger, at: moment, from: now)
@@ -228,6 +228,6 @@ extension Engine {
   /// When an app's plan in force is made again, boot clock; nil if no plan refreshes the app.
   func nextPlan(of index: AppIndex) -> Instant? {
     let app = apps[index]
-    return app.phase == .background && app.state.lastStart != nil && isPlanned(app) ? nightAt : nil
+    return app.phase == .background && app.state.lastStart != nil && judge.isPlanned(app) ? nightAt : nil
   }
 }

@@ -36,7 +36,7 @@ extension Engine {
   /// Updates the record of the holds on a due app, and closes it when they change.
   mutating func recordWait(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
-    if case .held(let holds, _) = verdict, !isKeptByOpenQuestions(index, holds) {
+    if case .held(let holds, _) = verdict, !judge.isKeptByOpenQuestions(apps[index], holds) {
       names = holds.map(\.name).filter(\.isWorthARecord)
     }
     // Nothing is saved about an erased app.
@@ -82,18 +82,18 @@ extension Engine {
   /// Updates the episode of an app whose file has `held_for`, and reports it when due.
   mutating func reportEpisode(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     // Nothing is judged before the first configuration.
-    guard isConfigured else { return }
+    guard judge.life.isConfigured else { return }
     let before = apps[index].state.episode
     guard before != nil || apps[index].policy?.heldFor != nil else { return }
     var episode = before
-    switch part(of: verdict, on: apps[index]) {
+    switch judge.part(of: verdict, on: apps[index]) {
     case .inEpisode: episode = before ?? HeldEpisode(since: turn.now)
     case .unknown: break
     case .outside: episode = nil
     }
     if apps[index].policy?.heldFor == nil { episode = nil }
     if episode != before { apps[index].state.episode = episode }
-    if let telling = reportsHeld(index, verdict), telling <= turn.now, let since = episode?.since,
+    if let telling = judge.reportsHeld(apps[index], verdict), telling <= turn.now, let since = episode?.since,
       case .held(let holds, _) = verdict
     {
       apps[index].state.episode?.isReported = true
@@ -103,6 +103,9 @@ extension Engine {
     if apps[index].state.episode != before { turn.decision.changes.apps.insert(apps.id(at: index)) }
   }
 
+}
+
+extension Judge {
   /// When the daemon reports a refresh that is held for too long, boot clock; nil if it has done so, or none is held.
   ///
   /// After sleep or a start, the report waits until the backlog is done.
@@ -110,16 +113,25 @@ extension Engine {
     guard let episode = app.state.episode, !episode.isReported, let heldFor = app.policy?.heldFor,
       part(of: verdict, on: app) == .inEpisode
     else { return nil }
-    return [episode.since + heldFor, settlingUntil, backlogUntil].compactMap(\.self).max()
+    return [episode.since + heldFor, settlingUntil, life.backlogUntil].compactMap(\.self).max()
   }
 
-  /// When the daemon reports that a refresh of the app at an index waits too long.
-  func reportsHeld(_ index: AppIndex, _ verdict: Verdict) -> Instant? { reportsHeld(apps[index], verdict) }
+  /// When the daemon reports that an app's data is stale, boot clock; nil if it has done so, or never will.
+  ///
+  /// After sleep or a start, the report waits until the backlog is done. A running refresh may make the data fresh.
+  func reportsStale(_ app: App) -> Instant? {
+    guard let turnsStale = app.turnsStale, !app.state.isStaleReported, !app.isOff, !life.isStopping,
+      app.refreshing == nil
+    else {
+      return nil
+    }
+    return [turnsStale, settlingUntil, life.backlogUntil].compactMap(\.self).max()
+  }
 
   /// The meaning of a verdict for an episode.
-  private enum EpisodePart { case inEpisode, outside, unknown }
+  enum EpisodePart { case inEpisode, outside, unknown }
 
-  private func part(of verdict: Verdict, on app: App) -> EpisodePart {
+  func part(of verdict: Verdict, on app: App) -> EpisodePart {
     guard case .held(let holds, _) = verdict else {
       // A backlog has postponed it: nothing else postpones a due app.
       if case .notDue = verdict, app.state.request?.trigger.isDeferrable == true { return .unknown }
@@ -166,19 +178,6 @@ extension Engine {
     return apps[index].turnsStale.flatMap { $0 <= now ? $0 : nil }
   }
 
-  /// When the daemon reports that an app's data is stale, boot clock; nil if it has done so, or never will.
-  ///
-  /// After sleep or a start, the report waits until the backlog is done. A running refresh may make the data fresh.
-  func reportsStale(_ app: App) -> Instant? {
-    guard let turnsStale = app.turnsStale, !app.state.isStaleReported, !app.isOff, !isStopping, app.refreshing == nil
-    else {
-      return nil
-    }
-    return [turnsStale, settlingUntil, backlogUntil].compactMap(\.self).max()
-  }
-
-  func reportsStale(_ index: AppIndex) -> Instant? { reportsStale(apps[index]) }
-
   /// Reports stale data when due, and clears the report when the data is fresh again.
   mutating func reportStaleness(_ index: AppIndex, _ turn: inout Turn) {
     guard apps[index].state.isStaleReported || apps[index].policy?.staleAfter != nil, apps[index].policy != nil else {
@@ -189,7 +188,8 @@ extension Engine {
       guard apps[index].turnsStale.map({ $0 > turn.now }) ?? true else { return }
       apps[index].state.isStaleReported = false
     } else {
-      guard let telling = reportsStale(index), telling <= turn.now, let ageBegan = apps[index].ageBegan else {
+      guard let telling = judge.reportsStale(apps[index]), telling <= turn.now, let ageBegan = apps[index].ageBegan
+      else {
         return
       }
       apps[index].state.isStaleReported = true
@@ -238,11 +238,11 @@ extension Engine {
       return .failing(Int(streak.count))
     }
     if let until = app.restsUntil, until > now { return .resting(until: until) }
-    let isByTime = app.spacing(in: .background, limits: limits) != nil
+    let isByTime = app.spacing(in: .background, limits: judge.limits) != nil
     guard let freshAt = app.state.freshAt else {
       let first =
         app.state.lastStart.map { isByTime ? app.state.seenAt ?? $0 : $0 }
-        ?? app.state.seenAt.flatMap { app.dueByTime(limits: limits, at: $0) }
+        ?? app.state.seenAt.flatMap { app.dueByTime(limits: judge.limits, at: $0) }
       return first.flatMap { $0 + Trouble.patience <= now ? .neverWorked(since: $0) : nil }
     }
     let usual = isByTime ? max(app.maxStale, app.isPlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil

@@ -78,10 +78,10 @@ extension Engine {
   mutating func override(_ id: AppID, _ overrides: Overrides, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].state.overrides != overrides else { return }
     let isConfigured = apps[index].policy != nil
-    let spacing = apps[index].spacing(in: apps[index].phase, limits: limits)
+    let spacing = apps[index].spacing(in: apps[index].phase, limits: judge.limits)
     apps[index].state.overrides = overrides
     dropOutdated(index, wasConfigured: isConfigured, spacingBefore: spacing, &turn)
-    plansAny = plansAny || isPlanned(apps[index])
+    plansAny = plansAny || judge.isPlanned(apps[index])
     setNight(at: turn.now)
     plan(index, at: turn.now)
     turn.touch(index)
@@ -96,7 +96,7 @@ extension Engine {
     _ index: AppIndex, wasConfigured: Bool, spacingBefore: Duration?, _ turn: inout Turn
   ) {
     guard let request = apps[index].state.request, request.trigger.isByTime else { return }
-    let spacing = apps[index].spacing(in: apps[index].phase, limits: limits)
+    let spacing = apps[index].spacing(in: apps[index].phase, limits: judge.limits)
     let isOutdated: Bool
     if wasConfigured {
       isOutdated = spacingBefore != spacing

@@ -160,40 +160,25 @@ extension AppState {
   }
 }
 
-extension Engine {
-  /// Counts the rest of the machine's time off as passed, at the first large step past the last save.
-  mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
-    guard let late = lateClock, late.isSettled(by: wallOffset, after: before) else { return }
-    lateClock = nil
-    let off = late.timeOff(by: wallOffset)
-    guard off > .zero else { return }
-    for index in apps.indexes {
-      let id = apps.id(at: index)
-      let restored = late.ahead.apps[id]
-      let change = late.passing(off, restored: restored)
-      apps[index].state = apps[index].state.passed(off, late, restored: restored)
-      for push in apps[index].pushes { turn.decision.changes.pushes[push.id] = .kept(id, push.moved(change)) }
-      apps[index].pushes = apps[index].pushes.map { $0.moved(change) }
-      turn.decision.changes.apps.insert(id)
-    }
-    turn.touched.insert(apps.indexes)
-    passForTransfers(off, late, &turn)
-    if case .until(let end)? = device.pause, end == late.ahead.pause {
-      setPause(.until(end - off), &turn)
-      endPause(&turn)
-    }
-    catchUp(&turn, byStaleness: true)
-  }
+/// How wall time and local time follow from the boot clock.
+///
+/// No schedule depends on wall time; the edges map instants to it.
+struct LocalClock: Hashable, Sendable {
+  /// Wall time minus boot time.
+  var wallOffset: Duration
+  /// How local time follows from wall time.
+  var zone: Zone
+  /// The clock by which the state of another boot was restored, until it is set; else nil.
+  var late: LateClock?
 
-  /// Counts the time off for transfers: their next tries, their ends and their removal.
-  private mutating func passForTransfers(_ off: Duration, _ late: LateClock, _ turn: inout Turn) {
-    for id in transfers.ids {
-      guard let state = transfers[id] else { continue }
-      set(state.moved(late.passing(off, restored: late.ahead.transfers[id].map { [$0] })), of: id, &turn)
-      guard let moved = transfers[id], moved.endedAt == nil else { continue }
-      transfers.considerGiveUp(at: moved.policy.enqueuedAt + limits.transfers.giveUp)
-    }
-  }
+  /// Unix time in microseconds at an instant of the boot clock.
+  func wall(at instant: Instant) -> Int64 { instant.microseconds + wallOffset.inMicroseconds }
+
+  /// The local time at an instant of the boot clock.
+  func local(_ instant: Instant) -> LocalTime { zone.local(wall(at: instant)) }
+
+  /// The instant of the boot clock at a moment of Unix time in microseconds.
+  func instant(atWall wall: Int64) -> Instant { Instant(microseconds: wall - wallOffset.inMicroseconds) }
 }
 
 /// Hours of every day in which nothing deferrable starts.
@@ -218,19 +203,19 @@ extension QuietHours {
   }
 }
 
-extension Engine {
-  /// When the quiet hours around an instant end, boot clock; nil outside quiet hours.
+extension Judge {
+  /// When the quiet hours around an instant end for an app, boot clock; nil outside quiet hours.
   ///
   /// Each app's end is later by its spread, so that the apps of a quiet night do not all start in one moment.
-  func end(of quiet: QuietHours, _ id: AppID, at now: Instant) -> Instant? {
-    let offset = spread.offset(of: id, within: Self.catchUpSpan).inMicroseconds
-    let wall = now.microseconds + wallOffset.inMicroseconds
+  func end(of quiet: QuietHours, for id: AppID, at now: Instant) -> Instant? {
+    let offset = spread.offset(of: id, within: Engine.catchUpSpan).inMicroseconds
+    let (wall, zone) = (clock.wall(at: now), clock.zone)
     for moment in [wall, wall - offset] where quiet.contains(zone.local(moment)) {
       var end = zone.next(minuteOfDay: quiet.to, from: moment)
       // Daylight saving may set the clock out of the quiet hours.
       let out = zone.changes.first { $0.at > moment && $0.at < end && !quiet.contains(zone.local($0.at)) }
       if let out { end = out.at }
-      return Instant(microseconds: end + offset - wallOffset.inMicroseconds)
+      return clock.instant(atWall: end + offset)
     }
     return nil
   }
@@ -248,9 +233,9 @@ extension Engine {
 
   /// When quiet hours begin next, or the zone changes, which may lead into them; boot clock.
   func beginning(of quiet: QuietHours, after now: Instant) -> Instant {
-    let wall = now.microseconds + wallOffset.inMicroseconds
-    let begin = zone.next(minuteOfDay: quiet.from, from: wall + 1)
-    let change = zone.changes.first { $0.at > wall }?.at ?? begin
-    return Instant(microseconds: min(begin, change) - wallOffset.inMicroseconds)
+    let wall = clock.wall(at: now)
+    let begin = clock.zone.next(minuteOfDay: quiet.from, from: wall + 1)
+    let change = clock.zone.changes.first { $0.at > wall }?.at ?? begin
+    return clock.instant(atWall: min(begin, change))
   }
 }

@@ -36,7 +36,7 @@ extension Engine {
   ///
   /// It is more than 1 if an earlier wake was cut short, had to be repeated, or may have been lost with the daemon.
   public func tries(deliveredBy refresh: RefreshID) -> Int? {
-    guard let app = running.app(of: refresh), let started = started(of: refresh), started.session != nil else {
+    guard let app = judge.running.app(of: refresh), let started = started(of: refresh), started.session != nil else {
       return nil
     }
     return max(
@@ -72,7 +72,7 @@ extension Engine {
     transfers.resetGiveUp()
     for id in transfers.ids {
       guard let state = transfers[id], state.endedAt == nil else { continue }
-      transfers.considerGiveUp(at: state.policy.enqueuedAt + limits.transfers.giveUp)
+      transfers.considerGiveUp(at: state.policy.enqueuedAt + judge.limits.transfers.giveUp)
       if isFirst { resume(id, state, &turn) }
     }
     for session in transfers.sessions.keys.sorted() { requestWake(for: session, at: turn.now) }

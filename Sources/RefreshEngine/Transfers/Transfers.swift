@@ -209,7 +209,7 @@ extension Engine {
   mutating func enqueue(_ enqueued: [Enqueued], _ turn: inout Turn) {
     for transfer in enqueued where transfers[transfer.id] == nil {
       set(TransferState(policy: transfer.policy), of: transfer.id, &turn)
-      transfers.considerGiveUp(at: transfer.policy.enqueuedAt + limits.transfers.giveUp)
+      transfers.considerGiveUp(at: transfer.policy.enqueuedAt + judge.limits.transfers.giveUp)
       noteOpen(transfer.policy.session, &turn)
     }
   }
@@ -310,7 +310,7 @@ extension Engine {
   /// How long a transfer waits after some failures in a row.
   private func wait(of id: TransferID, _ app: AppID, after failures: Int32) -> Duration {
     guard failures > 0 else { return .zero }
-    return BackOff.transfers.wait(after: failures) { spread.offset(of: app, within: $0 / 5, turn: id.number) }
+    return BackOff.transfers.wait(after: failures) { judge.spread.offset(of: app, within: $0 / 5, turn: id.number) }
   }
 
   /// Ends a transfer and keeps nothing of it: at once if nothing of it can exist, else after a worker has removed it.
@@ -350,7 +350,7 @@ extension Engine {
     transfers.resetGiveUp()
     for id in transfers.ids {
       guard let state = transfers[id], state.endedAt == nil, state.stage != .paused else { continue }
-      let end = state.policy.enqueuedAt + limits.transfers.giveUp
+      let end = state.policy.enqueuedAt + judge.limits.transfers.giveUp
       if end <= turn.now { discard(id, .expired, &turn) } else { transfers.considerGiveUp(at: end) }
     }
   }
@@ -358,7 +358,7 @@ extension Engine {
   /// Stops transfers that may no longer run, starts transfers while there are slots, and computes the next wake.
   mutating func runTransfers(_ turn: inout Turn) {
     // Before the first configuration no app is known.
-    guard isConfigured, transfers.isTouched || transferWake.map({ $0 <= turn.now }) == true else { return }
+    guard judge.life.isConfigured, transfers.isTouched || transferWake.map({ $0 <= turn.now }) == true else { return }
     giveUpTransfers(&turn)
     for id in transfers.given {
       guard let state = transfers[id], state.stage == .transferring else { continue }
@@ -370,14 +370,14 @@ extension Engine {
     forgetOldTransfers(&turn)
     var wakes = [transfers.giveUpAt, transfers.nextTry, transfers.yieldAt, nextForgetting(after: turn.now)]
     if transfers.hasWaiting {
-      wakes.append(settlingUntil.flatMap { $0 > turn.now ? $0 : nil })
-      if case .until(let end) = device.pause { wakes.append(end) }
+      wakes.append(judge.settlingUntil.flatMap { $0 > turn.now ? $0 : nil })
+      if case .until(let end) = judge.pause { wakes.append(end) }
     }
     transfers.concludeLook(nextAt: wakes.compactMap(\.self).min())
   }
 
   private func nextTransfers(at now: Instant) -> [TransferID] {
-    var line = TransferPicker(transfers, limits: limits.transfers, owner: owner) { key in
+    var line = TransferPicker(transfers, limits: judge.limits.transfers, owner: owner) { key in
       lastingHolds(on: key.app, network: key.network, at: now).isEmpty
     }
     var next: [TransferID] = []
@@ -414,7 +414,7 @@ extension Engine {
       let holds = lastingHolds(on: state.policy.app, network: state.policy.network, at: now)
       if !holds.isEmpty { return .held(holds) }
       if from > now { return .notDue(until: from) }
-      let (slots, user) = (TransferSlots(given: transfers, limits: limits.transfers), owner(of: state.policy.app))
+      let (slots, user) = (TransferSlots(given: transfers, limits: judge.limits.transfers), owner(of: state.policy.app))
       let isFirst = !transfers.givenOfApp.keys.contains { owner(of: $0) == user }
       return slots.has(state.policy.server, isFirst: isFirst) ? .ready : .held([.concurrency])
     }
@@ -422,12 +422,23 @@ extension Engine {
 
   /// The holds on an app's transfers with this network constraint, due or not, apart from slots.
   func lastingHolds(on id: AppID, network: NetworkConstraint, at now: Instant) -> [Hold] {
-    guard let index = apps.index(of: id) else { return [.notConfigured] }
-    var holds = lastingHolds(on: apps[index])
-    if let pause = device.pause { holds.append(.paused(pause)) }
+    apps.index(of: id).map { judge.holds(onTransfersOf: apps[$0], network: network, at: now) } ?? [.notConfigured]
+  }
+
+  /// Why a running transfer must stop; nil if it may go on.
+  func reasonToStop(_ state: TransferState) -> TransferStop? {
+    judge.reasonToStop(state, of: apps.index(of: state.policy.app).map { apps[$0] })
+  }
+}
+
+extension Judge {
+  /// The holds on an app's transfers with this network constraint, due or not, apart from slots.
+  func holds(onTransfersOf app: App, network: NetworkConstraint, at now: Instant) -> [Hold] {
+    var holds = lastingHolds(on: app)
+    if let pause { holds.append(.paused(pause)) }
     if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
     if !isMet(network) { holds.append(.constraint(.network, relaxedAt: nil)) }
-    for fact in Constraint.facts where !isMet(fact, by: apps[index], at: now) {
+    for fact in Constraint.facts where !isMet(fact, by: app, at: now) {
       holds.append(.constraint(fact, relaxedAt: nil))
     }
     return holds
@@ -436,13 +447,11 @@ extension Engine {
   /// Why a running transfer must stop; nil if it may go on.
   ///
   /// An unknown condition does not stop it.
-  func reasonToStop(_ state: TransferState) -> TransferStop? {
-    if isStopping { return .shutdown }
-    if isSuspending { return .sleep }
-    guard let index = apps.index(of: state.policy.app), let policy = apps[index].policy,
-      !apps[index].state.isDisabled, device.pause == nil
-    else { return .user }
-    if apps[index].state.isLoggedOut { return .loggedOut }
+  func reasonToStop(_ state: TransferState, of app: App?) -> TransferStop? {
+    if life.isStopping { return .shutdown }
+    if life.isSuspending { return .sleep }
+    guard let app, let policy = app.policy, !app.state.isDisabled, pause == nil else { return .user }
+    if app.state.isLoggedOut { return .loggedOut }
     let constraints = policy.constraints
     let isLost = Constraint.facts.contains { conditions.fact($0, of: constraints).value?.isMet == false }
     if isLost { return .network }

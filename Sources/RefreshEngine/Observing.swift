@@ -1,0 +1,145 @@
+// What happens to the machine: conditions, the user's pause, sleep, and the clock.
+
+extension Engine {
+  /// Applies a condition: judges held apps again, and warns, stops or keeps the running refreshes that it concerns.
+  mutating func observe(_ observation: Observation, _ turn: inout Turn) {
+    let before = judge.conditions
+    judge.apply(observation)
+    let conditions = judge.conditions
+    guard conditions != before else { return }
+    if judge.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
+    turn.touched.insert(schedule.followers)
+    if conditions.network != before.network || conditions.facts != before.facts { transfers.touch() }
+    if conditions.network != before.network { askSooner(at: turn.now) }
+    if before.powerSaver.value != conditions.powerSaver.value, judge.limits.powerSaver == .dearer {
+      beginRound(.planning(everyApp: true), at: turn.now)
+    }
+    for id in judge.running.apps() {
+      guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
+      else { continue }
+      if apps[index].needsNothing(for: refreshing.started.trigger) { continue }
+      let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
+      // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
+      let lost = kept.filter {
+        !judge.isUnanswered($0, of: policy.constraints, by: apps[index])
+          && !judge.isMet($0, by: apps[index], at: turn.now)
+      }
+      var effect: Effect?
+      if lost.isEmpty {
+        refreshing.regain(at: turn.now)
+      } else {
+        effect = refreshing.lose(judge.text(lacking: lost, by: apps[index]), app: id, at: turn.now)
+      }
+      keepOrEnd(index, refreshing, effect, &turn)
+    }
+  }
+}
+
+extension Engine {
+  /// Pauses all apps, or ends the pause; running refreshes go on.
+  mutating func setPause(_ pause: Pause?, _ turn: inout Turn) {
+    guard judge.setPause(pause) else { return }
+    transfers.touch()
+    turn.decision.changes.device.insert(.pause)
+    turn.touched.insert(schedule.followers)
+  }
+
+  /// Ends a pause that is over.
+  mutating func endPause(_ turn: inout Turn) {
+    if judge.pause?.isOver(at: turn.now) == true { setPause(nil, &turn) }
+  }
+}
+
+// Sleep: refreshes end before the machine sleeps; after the resume nothing deferrable starts until it has settled.
+
+extension Engine {
+  /// Warns and stops running refreshes before the machine sleeps; nothing starts until the resume.
+  mutating func suspend(until end: Instant, _ turn: inout Turn) {
+    judge.suspend()
+    transfers.touch()
+    turn.touched.insert(apps.indexes)
+    for id in judge.running.apps() {
+      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
+      let effect = refreshing.sleep(at: end, app: id, from: turn.now)
+      keepOrEnd(index, refreshing, effect, &turn)
+    }
+  }
+
+  /// Lets the machine settle, then spreads the backlog, the stalest app first.
+  mutating func resume(_ turn: inout Turn) {
+    judge.resume(at: turn.now)
+    transfers.touch()
+    for id in judge.running.apps() {
+      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
+      refreshing.stayAwake()
+      apps[index].refreshing = refreshing
+      turn.touch(index)
+    }
+    turn.touched.insert(schedule.followers)
+    askSooner(at: turn.now)
+    catchUp(&turn, byStaleness: true)
+    turn.touched.insert(apps.indexes.filter { judge.reportsStale(apps[$0]) != nil })
+  }
+}
+
+// The wall clock and the time zone.
+
+extension Engine {
+  /// Sets the wall clock, and judges again what depends on it.
+  mutating func setWall(_ offset: Duration, _ turn: inout Turn) {
+    let before = judge.clock.wallOffset
+    judge.setWall(offset)
+    countTimeOff(stepFrom: before, &turn)
+    setClock(&turn)
+    touchByClock(&turn)
+  }
+
+  /// Sets the time zone, and judges again what depends on it.
+  mutating func setZone(_ zone: Zone, _ turn: inout Turn) {
+    judge.setZone(zone)
+    setNight(at: turn.now)
+    followClock(at: turn.now)
+    touchByClock(&turn)
+  }
+
+  /// Marks every app whose verdict depends on the wall clock: held apps and apps with quiet hours.
+  private func touchByClock(_ turn: inout Turn) {
+    turn.touched.insert(schedule.followers)
+    turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
+  }
+
+  /// Counts the rest of the machine's time off as passed, at the first large step past the last save.
+  mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
+    let wallOffset = judge.clock.wallOffset
+    guard let late = judge.clock.late, late.isSettled(by: wallOffset, after: before) else { return }
+    judge.settleClock()
+    let off = late.timeOff(by: wallOffset)
+    guard off > .zero else { return }
+    for index in apps.indexes {
+      let id = apps.id(at: index)
+      let restored = late.ahead.apps[id]
+      let change = late.passing(off, restored: restored)
+      apps[index].state = apps[index].state.passed(off, late, restored: restored)
+      for push in apps[index].pushes { turn.decision.changes.pushes[push.id] = .kept(id, push.moved(change)) }
+      apps[index].pushes = apps[index].pushes.map { $0.moved(change) }
+      turn.decision.changes.apps.insert(id)
+    }
+    turn.touched.insert(apps.indexes)
+    passForTransfers(off, late, &turn)
+    if case .until(let end)? = judge.pause, end == late.ahead.pause {
+      setPause(.until(end - off), &turn)
+      endPause(&turn)
+    }
+    catchUp(&turn, byStaleness: true)
+  }
+
+  /// Counts the time off for transfers: their next tries, their ends and their removal.
+  private mutating func passForTransfers(_ off: Duration, _ late: LateClock, _ turn: inout Turn) {
+    for id in transfers.ids {
+      guard let state = transfers[id] else { continue }
+      set(state.moved(late.passing(off, restored: late.ahead.transfers[id].map { [$0] })), of: id, &turn)
+      guard let moved = transfers[id], moved.endedAt == nil else { continue }
+      transfers.considerGiveUp(at: moved.policy.enqueuedAt + judge.limits.transfers.giveUp)
+    }
+  }
+}
