@@ -13,10 +13,8 @@ public struct Engine: Sendable {
   private var numbers: RunNumbers
   /// Judges apps and transfers.
   var judge: Judge
-  /// What all apps share of the learners.
-  var learnings: Learnings
-  /// The local day up to which the nights have passed; nil before the first.
-  var day: Int?
+  /// Learns, and plans background refreshes.
+  var planner: Planner
 
   /// The transfers of all apps.
   var transfers = Transfers()
@@ -25,16 +23,6 @@ public struct Engine: Sendable {
   /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
   let awaitsBegin: Bool
   var schedule = Schedule()
-  /// The apps that the user has opened since their learners were saved.
-  var opened: Set<AppID> = []
-  /// The rest of a round through the apps, if one is under way.
-  var round: Round?
-  /// Whether any app is planned.
-  var plansAny = false
-  /// When the next night begins, or the next change of daylight saving before it, boot clock; nil while no app is planned.
-  var nightAt: Instant?
-  /// Local time less boot time, in minutes, on which the plans in force rely; nil while no app is planned.
-  var planClock: Double?
   /// The window of the next `wokeUp`, nil for never; stored, because a computed property would copy the engine.
   public internal(set) var nextWake: Window?
   /// Whether any refresh or transfer runs; stored for the same reason.
@@ -64,13 +52,14 @@ public struct Engine: Sendable {
   ) {
     numbers = RunNumbers(start: start)
     self.awaitsBegin = awaitsBegin
-    (learnings, day) = (device.learnings, device.day)
+    planner = Planner(learnings: device.learnings, day: device.day)
     var late = lateClock
     late?.note(states, pushes, device.pause)
     late?.note(transfers)
     judge = Judge(
       spread: spread, clock: LocalClock(wallOffset: wallOffset, zone: zone, late: late), pause: device.pause)
-    apps = AppTable(restoring: states, learned: learned)
+    apps = AppTable(restoring: states)
+    for (id, learned) in learned { if let index = apps.index(of: id) { planner.setLearned(learned, of: index) } }
     for (id, state) in transfers { self.transfers[id] = state }
     for (id, pushes) in pushes { if let index = apps.index(of: id) { apps[index].pushes = pushes } }
     updateNextWake()
@@ -84,9 +73,9 @@ public struct Engine: Sendable {
   /// - Returns: the decision: what to save, then what to perform.
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
-    let zoneOffset = learnings.zoneOffset
+    let zoneOffset = planner.learnings.zoneOffset
     endPause(&turn)
-    beginNight(&turn)
+    if planner.beginNight(judge, now: now) { eraseOutdated(&turn) }
     for index in schedule.removeDue(at: now) {
       turn.touch(index)
       if apps[index].refreshing != nil { advance(index, &turn) }
@@ -96,7 +85,7 @@ public struct Engine: Sendable {
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     startQueued(&turn)
     for index in turn.touched.inOrder { refile(index, &turn) }
-    if learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
+    if planner.learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
     updateNextWake()
     isBusy = refreshingCount > 0 || transferCounts.running > 0
     return turn.decision
@@ -120,12 +109,6 @@ public struct Engine: Sendable {
 
   /// The policy of an app; nil if no file names the app.
   func policy(of id: AppID) -> Policy? { apps.index(of: id).flatMap { apps[$0].policy } }
-
-  /// Clears the tables by app index, after the indexes of apps have changed; every app must be touched then.
-  mutating func forgetIndexes() {
-    schedule = Schedule()
-    restartRound()
-  }
 
   /// Updates the tables, the record of waits and the reports for an app's new state.
   private mutating func refile(_ index: AppIndex, _ turn: inout Turn) {

@@ -12,7 +12,7 @@ extension Engine {
     if conditions.network != before.network || conditions.facts != before.facts { transfers.touch() }
     if conditions.network != before.network { askSooner(at: turn.now) }
     if before.powerSaver.value != conditions.powerSaver.value, judge.limits.powerSaver == .dearer {
-      beginRound(.planning(everyApp: true), at: turn.now)
+      planner.beginRound(.planning(everyApp: true), judge, now: turn.now)
     }
     for id in judge.running.apps() {
       guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
@@ -90,15 +90,15 @@ extension Engine {
     let before = judge.clock.wallOffset
     judge.setWall(offset)
     countTimeOff(stepFrom: before, &turn)
-    setClock(&turn)
+    planner.setClock(judge, &turn)
     touchByClock(&turn)
   }
 
   /// Sets the time zone, and judges again what depends on it.
   mutating func setZone(_ zone: Zone, _ turn: inout Turn) {
     judge.setZone(zone)
-    setNight(at: turn.now)
-    followClock(at: turn.now)
+    planner.setNight(judge, now: turn.now)
+    planner.followClock(judge, now: turn.now)
     touchByClock(&turn)
   }
 

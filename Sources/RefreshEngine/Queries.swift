@@ -18,8 +18,8 @@ extension Engine {
 
   /// The state that all apps share, for the store.
   public var device: DeviceState {
-    var device = DeviceState(pause: judge.pause, learnings: learnings)
-    device.day = day
+    var device = DeviceState(pause: judge.pause, learnings: planner.learnings)
+    device.day = planner.day
     return device
   }
 
@@ -95,27 +95,30 @@ extension Engine {
 
   private func planning(of index: AppIndex, at now: Instant) -> Explanation.Planning? {
     let app = apps[index]
-    guard let plan = currentPlan(index, at: now), let habits = habits(of: apps.id(at: index)),
+    guard let plan = planner.plan(of: app, at: index, judge, now: now), let habits = habits(of: apps.id(at: index)),
       let lastStart = app.state.lastStart, let spacing = app.spacing(in: .background, limits: judge.limits)
     else { return nil }
     // The end of the interval wins over an earlier ceiling.
     let planned = max(app.plannedInForce ?? now, lastStart + spacing)
     return Explanation.Planning(
       plan: plan, planned: planned, habits: habits, habit: habits.usage.habit(after: judge.clock.local(planned)),
-      price: learningsInForce.price, ceiling: lastStart + app.maxStale)
+      price: planner.learningsInForce(judge).price, ceiling: lastStart + app.maxStale)
   }
 
   /// The habits of an app, as learnt or pinned in its file; nil while nothing is learnt.
   public func habits(of id: AppID) -> Habits? {
     guard let pins = policy(of: id)?.pins, let learned = learned(of: id) else { return nil }
-    let device = learningsInForce
+    let device = planner.learningsInForce(judge)
     return Habits(
       usage: learned.usage(device, pins), newDataPerDay: learned.newDataPerDay(device, pins),
       cost: learned.cost(device, pins))
   }
 
+  /// The window of the next night, or of the next slice of a round; nil while no app is planned.
+  public var roundWake: Window? { planner.wake }
+
   /// The learners of an app, for the store; nil while nothing is learnt.
-  public func learned(of id: AppID) -> Learned? { apps.index(of: id).flatMap { apps.learned(of: $0) } }
+  public func learned(of id: AppID) -> Learned? { apps.index(of: id).flatMap { planner.learned(of: $0) } }
 
   /// How many apps each hold keeps at an instant, boot clock; an app with two holds counts for both.
   public func heldCounts(at now: Instant) -> [Hold.Name: Int] {

@@ -100,8 +100,7 @@ extension Engine {
   }
 
   private mutating func restore(_ learned: Learned?, of index: AppIndex, _ turn: inout Turn) {
-    apps.forget(index)
-    if let learned { apps.learn(of: index) { $0 = learned } }
+    planner.setLearned(learned, of: index)
     turn.decision.changes.learned.insert(apps.id(at: index))
   }
 

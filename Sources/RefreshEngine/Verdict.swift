@@ -162,7 +162,7 @@ public struct Window: Hashable, Sendable {
 extension Engine {
   /// Computes the next wake, after a change of the engine.
   mutating func updateNextWake() {
-    var shared = roundWake
+    var shared = planner.wake
     if let transferWake, shared.map({ transferWake < $0.latest }) ?? true {
       shared = Window(earliest: transferWake, latest: transferWake)
     }

@@ -3,15 +3,11 @@
 /// Ids come in by the door of the engine; inside, only indexes travel. An app that was ever configured stays.
 @usableFromInline struct AppTable: Sendable {
   private var apps: ContiguousArray<App> = []
-  /// The learners of the apps, in an array of their own: they are large, and few events touch them.
-  private var learners: ContiguousArray<Learned?> = []
   private var known: [AppID: AppIndex] = [:]
 
-  init(restoring states: [AppID: AppState], learned: [AppID: Learned]) {
+  init(restoring states: [AppID: AppState]) {
     reserve(states.count)
-    for id in states.keys.sorted() {
-      append(App(id, state: states[id] ?? AppState()), learned[id])
-    }
+    for id in states.keys.sorted() { append(App(id, state: states[id] ?? AppState())) }
   }
 
   /// How many apps were ever configured.
@@ -24,52 +20,41 @@
 
   func id(at index: AppIndex) -> AppID { apps[Int(index)].id }
 
-  /// Adds new apps; true if any was new, and then every index may name another app.
-  mutating func add(_ some: some Sequence<AppID>) -> Bool {
+  /// Adds new apps; returns the new index of each known app, or nil if no app is new and the indexes stay.
+  mutating func add(_ some: some Sequence<AppID>) -> [(from: AppIndex, to: AppIndex)]? {
     let new = some.filter { known[$0] == nil }
-    guard !new.isEmpty else { return false }
+    guard !new.isEmpty else { return nil }
     let before = self
-    self = AppTable(restoring: [:], learned: [:])
+    self = AppTable(restoring: [:])
     reserve(before.count + new.count)
+    var moves: [(from: AppIndex, to: AppIndex)] = []
     for id in (before.apps.map(\.id) + new).sorted() {
-      if let index = before.known[id].map(Int.init) {
-        append(before.apps[index], before.learners[index])
+      if let index = before.known[id] {
+        moves.append((index, AppIndex(apps.count)))
+        append(before.apps[Int(index)])
       } else {
-        append(App(id), nil)
+        append(App(id))
       }
     }
-    return true
+    return moves
   }
 
   /// The table of one known app alone.
   func alone(_ id: AppID) -> AppTable {
-    var alone = AppTable(restoring: [:], learned: [:])
-    if let index = known[id].map(Int.init) { alone.append(apps[index], learners[index]) }
+    var alone = AppTable(restoring: [:])
+    if let index = known[id].map(Int.init) { alone.append(apps[index]) }
     return alone
   }
 
   private mutating func reserve(_ count: Int) {
     known.reserveCapacity(count)
     apps.reserveCapacity(count)
-    learners.reserveCapacity(count)
   }
 
-  private mutating func append(_ app: App, _ learned: Learned?) {
+  private mutating func append(_ app: App) {
     known[app.id] = AppIndex(apps.count)
     apps.append(app)
-    learners.append(learned)
   }
-
-  /// The learners of an app; nil while nothing is learnt.
-  func learned(of index: AppIndex) -> Learned? { learners[Int(index)] }
-
-  /// Changes what is learnt of an app in place; begins with nothing.
-  mutating func learn(of index: AppIndex, _ change: (inout Learned) -> Void) {
-    change(&learners[Int(index), default: Learned()])
-  }
-
-  /// Forgets what is learnt of an app.
-  mutating func forget(_ index: AppIndex) { learners[Int(index)] = nil }
 
   /// The phase of an app; nil if it is not configured.
   @usableFromInline func phase(of id: AppID) -> Phase? {
@@ -81,19 +66,6 @@
     // With `_read`, Swift 6.3.1 reads the app after its release in optimised code.
     get { apps[Int(index)] }
     _modify { yield &apps[Int(index)] }
-  }
-}
-
-extension ContiguousArray {
-  /// The element at an index, changed in place; a default stands for nil.
-  fileprivate subscript<Value>(index: Int, default empty: @autoclosure () -> Value) -> Value
-  where Element == Value? {
-    get { self[index] ?? empty() }
-    _modify {
-      var value = self[index].take() ?? empty()
-      defer { self[index] = value }
-      yield &value
-    }
   }
 }
 
@@ -128,6 +100,17 @@ struct PerApp<Value: Sendable>: Sendable {
     set {
       while values.count <= Int(index) { values.append(nil) }
       values[Int(index)] = newValue
+    }
+  }
+
+  /// The value of an app, changed in place; a default stands for nil.
+  subscript(index: AppIndex, default empty: @autoclosure () -> Value) -> Value {
+    get { self[index] ?? empty() }
+    _modify {
+      while values.count <= Int(index) { values.append(nil) }
+      var value = values[Int(index)].take() ?? empty()
+      defer { values[Int(index)] = value }
+      yield &value
     }
   }
 }

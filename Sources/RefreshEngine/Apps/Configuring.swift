@@ -14,7 +14,11 @@ extension Engine {
     }
     judge.running.forgetSurvivors()
     judge.beginConfigured(at: turn.now)
-    if apps.add(policies.keys) { forgetIndexes() }
+    if let moves = apps.add(policies.keys) {
+      // Every app is touched below, and so is in the tables again.
+      schedule = Schedule()
+      planner.follow(moves)
+    }
     var shared: Set<Boxed<Policy>> = []
     for (id, policy) in policies {
       guard let index = apps.index(of: id) else { continue }
@@ -38,7 +42,7 @@ extension Engine {
     }
     eraseOutdated(&turn)
     inheritKeptUnits(&turn)
-    replan(after: limitsBefore, &turn)
+    planner.replan(after: limitsBefore, apps, judge, &turn)
     catchUp(&turn, isMissed: isFirst, besides: overdue)
     resumeTransfers(isFirst: isFirst, &turn)
     if isFirst { tidyPushes(&turn) }
@@ -96,8 +100,7 @@ extension Engine {
     for push in apps[index].pushes { turn.decision.changes.pushes[push.id] = .gone }
     apps[index].pushes = []
     apps[index].state = AppState()
-    apps.forget(index)
-    opened.remove(id)
+    planner.erase(id, at: index)
     turn.touch(index)
     turn.decision.changes.erase(id)
   }

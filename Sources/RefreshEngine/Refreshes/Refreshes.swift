@@ -128,8 +128,7 @@ extension Engine {
   /// Stops everything for good, in order of id, except the refreshes left to the next daemon.
   mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
     judge.stop()
-    turn.decision.changes.learned.formUnion(opened)
-    opened = []
+    turn.decision.changes.learned.formUnion(planner.takeOpened())
     // A signal outlives the daemon; a lease and the presence on desktops do not.
     for index in apps.indexes where apps[index].isOpen && !apps[index].state.isForeground {
       apps[index].isOpen = false
@@ -217,6 +216,77 @@ extension Engine {
     noteEnd(record, &turn)
     turn.decision.changes.apps.insert(id)
     turn.decision.changes.history.refreshes.append(record)
+  }
+}
+
+// What the planner learns, and the plans that follow.
+
+extension Engine {
+  /// Learns that the user has brought an app to the foreground, and plans again: a met habit is not expected again.
+  ///
+  /// `begun` is when a desktop first showed the app in front, boot clock; nil for an opening by signal.
+  mutating func learnOpening(of index: AppIndex, observedAt begun: Instant? = nil, _ turn: inout Turn) {
+    let change = Opening.Change.began(isObserved: begun != nil)
+    turn.decision.changes.history.openings.append(
+      Opening(app: apps.id(at: index), at: begun ?? turn.now, change: change))
+    apps[index].isOpen = true
+    guard apps[index].policy?.isAdaptive == true else { return }
+    let isFirst = planner.recordOpening(of: apps[index], at: index, judge, now: turn.now)
+    // A refresh that the opening asks for, or that is running, plans at its end.
+    guard isFirst, apps[index].refreshing == nil, apps[index].state.request == nil else { return }
+    plan(index, at: turn.now)
+  }
+
+  /// Learns from a refresh that has ended, and plans the next one.
+  ///
+  /// `freshBefore` is when the last sync before it began; nil if nobody knows whether that sync found new data.
+  mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
+    guard let index = apps.index(of: record.app), apps[index].policy?.isAdaptive == true else { return }
+    let lastSync = freshBefore.map { max($0, apps[index].newsAt ?? $0) }
+    planner.learn(from: record, of: apps[index], at: index, after: lastSync, judge)
+    if record.foundNew, !record.outcome.isFresh { apps[index].newsAt = record.startedAt }
+    turn.decision.changes.learned.insert(record.app)
+    plan(index, at: turn.now)
+  }
+
+  /// Plans the next background refresh of an app.
+  mutating func plan(_ index: AppIndex, at now: Instant) {
+    setPlanned(planner.nextPlanned(of: apps[index], at: index, judge, now: now), of: index)
+  }
+
+  private mutating func setPlanned(_ planned: Instant?, of index: AppIndex) {
+    guard planned != apps[index].state.planned || apps[index].needsPlan else { return }
+    apps[index].state.planned = planned
+    apps[index].needsPlan = false
+  }
+
+  /// Does a slice of the present round through the apps.
+  mutating func goRound(_ turn: inout Turn) {
+    for renewed in planner.goRound(apps, judge, &turn) {
+      let before = apps[renewed.index].state.planned
+      if let planned = renewed.planned { setPlanned(planned, of: renewed.index) }
+      if apps[renewed.index].state.planned != before {
+        turn.decision.changes.apps.insert(apps.id(at: renewed.index))
+      }
+      turn.touch(renewed.index)
+    }
+  }
+
+  /// Forgets an app's learners, and the openings that desktops showed, which may belong to another app (`refreshctl usage
+  /// APP --forget`).
+  mutating func forget(_ id: AppID, _ turn: inout Turn) {
+    guard let index = apps.index(of: id) else { return }
+    planner.setLearned(nil, of: index)
+    turn.decision.changes.history.openingsForgotten[id] = true
+    // The end of a forgotten opening would end an older opening.
+    if !apps[index].isReportedForeground { apps[index].isOpen = false }
+    if judge.isPlanned(apps[index]) {
+      planner.passNights(of: apps[index], at: index, upTo: judge.clock.local(turn.now).day, judge)
+    }
+    plan(index, at: turn.now)
+    turn.touch(index)
+    turn.decision.changes.learned.insert(id)
+    turn.decision.changes.apps.insert(id)
   }
 }
 

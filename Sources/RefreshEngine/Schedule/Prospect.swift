@@ -129,7 +129,7 @@ extension Engine {
           return prospect.starting(start.trigger, at: start.at, from: now)
         }
         (ahead, moment) = (after.engine, max(moment, after.at))
-      } else if next > night + Self.nightWindow, let after = nights.passing(night, for: id, in: ahead ?? self) {
+      } else if next > night + Planner.nightWindow, let after = nights.passing(night, for: id, in: ahead ?? self) {
         (ahead, index, isAlone, moment) = (after, 0, true, max(moment, night))
       } else {
         moment = next
@@ -202,13 +202,15 @@ public struct NightsAhead {
     guard alone < Self.mostAlone else { return nil }
     alone += 1
     var engine = engine
-    engine.apps = engine.apps.alone(id)
-    engine.planAlone(id, at: night)
+    guard let index = engine.apps.index(of: id) else { return nil }
+    let ahead = engine.planner.alone(engine.apps[index], at: index, engine.judge, night: night)
+    (engine.apps, engine.planner) = (engine.apps.alone(id), ahead.planner)
+    if ahead.isDue { engine.plan(0, at: night) }
     return engine
   }
 
   private mutating func pass(_ engine: inout Engine) -> Passed? {
-    guard let night = engine.nightAt else { return nil }
+    guard let night = engine.planner.nightAt else { return nil }
     var next = moment
     var first: [AppID: (trigger: Trigger, at: Instant)] = [:]
     repeat {
@@ -219,7 +221,7 @@ public struct NightsAhead {
       workedOut += 1 + starts.count
       guard let wake = engine.nextWake else { return nil }
       next = wake.earliest
-    } while engine.nightAt == night || engine.round != nil
+    } while engine.planner.nightAt == night || engine.planner.isInRound
     return (engine, moment, first)
   }
 }
@@ -228,6 +230,6 @@ extension Engine {
   /// When an app's plan in force is made again, boot clock; nil if no plan refreshes the app.
   func nextPlan(of index: AppIndex) -> Instant? {
     let app = apps[index]
-    return app.phase == .background && app.state.lastStart != nil && judge.isPlanned(app) ? nightAt : nil
+    return app.phase == .background && app.state.lastStart != nil && judge.isPlanned(app) ? planner.nightAt : nil
   }
 }

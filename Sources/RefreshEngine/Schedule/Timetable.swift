@@ -81,8 +81,7 @@ extension Engine {
     let spacing = apps[index].spacing(in: apps[index].phase, limits: judge.limits)
     apps[index].state.overrides = overrides
     dropOutdated(index, wasConfigured: isConfigured, spacingBefore: spacing, &turn)
-    plansAny = plansAny || judge.isPlanned(apps[index])
-    setNight(at: turn.now)
+    planner.consider(apps[index], judge, now: turn.now)
     plan(index, at: turn.now)
     turn.touch(index)
     turn.decision.changes.apps.insert(id)
