@@ -61,7 +61,7 @@ public struct Engine: Sendable {
     apps = AppTable(restoring: states)
     for (id, learned) in learned { if let index = apps.index(of: id) { planner.setLearned(learned, of: index) } }
     for (id, state) in transfers { self.transfers[id] = state }
-    for (id, pushes) in pushes { if let index = apps.index(of: id) { apps[index].pushes = pushes } }
+    for (id, pushes) in pushes { if let index = apps.index(of: id) { apps[index].mailbox.restore(pushes) } }
     updateNextWake()
   }
 
@@ -84,7 +84,7 @@ public struct Engine: Sendable {
     runTransfers(&turn)
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     startQueued(&turn)
-    for index in turn.touched.inOrder { refile(index, &turn) }
+    for index in turn.touched.inOrder { settle(index, &turn) }
     if planner.learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
     updateNextWake()
     isBusy = refreshingCount > 0 || transferCounts.running > 0
@@ -110,32 +110,6 @@ public struct Engine: Sendable {
   /// The policy of an app; nil if no file names the app.
   func policy(of id: AppID) -> Policy? { apps.index(of: id).flatMap { apps[$0].policy } }
 
-  /// Updates the tables, the record of waits and the reports for an app's new state.
-  private mutating func refile(_ index: AppIndex, _ turn: inout Turn) {
-    recordOpening(index, &turn)
-    let verdict = verdict(on: index, at: turn.now)
-    recordWait(index, verdict, &turn)
-    reportStaleness(index, &turn)
-    reportEpisode(index, verdict, &turn)
-    updateGuard(index, verdict, &turn)
-    ask(index, verdict, &turn)
-    var window: Window?
-    switch verdict {
-    case .refreshing:
-      window = apps[index].refreshing?.nextChange.map { Window(earliest: $0, latest: $0) }
-    case .ready(let due), .notDue(let due): window = due.window
-    case .held(let holds, let due):
-      window = judge.wake(of: holds, of: due, on: apps[index], at: turn.now).map { Window(earliest: $0, latest: $0) }
-    case .clear: break
-    }
-    if let end = judge.reportsStale(apps[index]) { window = Window(window, ending: end) }
-    if let end = judge.reportsHeld(apps[index], verdict) { window = Window(window, ending: end) }
-    if let end = apps[index].countsAsOpenedAt { window = Window(window, ending: end) }
-    if let end = judge.guardWake(apps[index], verdict, at: turn.now) { window = Window(window, ending: end) }
-    let isHeld = if case .held = verdict { true } else { false }
-    schedule.file(index, window, followsConditions: isHeld || apps[index].followsConditions)
-  }
-
   private mutating func apply(_ event: Event, _ turn: inout Turn) {
     switch event {
     case .configured(let limits, let policies): configure(limits, policies, &turn)
@@ -147,7 +121,8 @@ public struct Engine: Sendable {
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
     case .forced(let id): force(id, &turn)
-    case .awaited(let id, let areWaiting): if let index = apps.index(of: id) { apps[index].hasCallers = areWaiting }
+    case .awaited(let id, let areWaiting):
+      if let index = apps.index(of: id) { apps[index].requests.setCallers(areWaiting) }
     case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
     case .skipped(let id): skip(id, &turn)

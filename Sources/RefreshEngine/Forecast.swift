@@ -172,7 +172,7 @@ extension Engine {
     let others = configuredApps.filter { !kept.contains($0) }
     for id in others {
       guard let index = apps.index(of: id) else { continue }
-      apps[index].sharedPolicy = nil
+      apps[index].configure(nil)
       schedule.leaveOut(index)
     }
     updateNextWake()

@@ -99,7 +99,7 @@ struct Judge: Sendable {
   /// The next due refresh of an app.
   func due(of app: App, at now: Instant) -> Due? {
     guard app.policy?.guarded == nil else { return nil }
-    let push = app.pushes.isEmpty ? nil : nextPush(of: app, at: now)?.earliest
+    let push = app.mailbox.pushes.isEmpty ? nil : nextPush(of: app, at: now)?.earliest
     guard let due = app.due(limits: limits, spread: spread, push: push, at: now) else { return nil }
     return app.policy?.quiet.map { endingBefore($0, due) } ?? due
   }

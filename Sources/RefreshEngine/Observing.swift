@@ -50,6 +50,15 @@ extension Engine {
   }
 }
 
+extension Engine {
+  /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
+  private mutating func askSooner(at now: Instant) {
+    for index in schedule.followers where !apps[index].questions.isEmpty {
+      apps[index].questions.askSooner(at: now, ofGuard: apps[index].isGuard)
+    }
+  }
+}
+
 // Sleep: refreshes end before the machine sleeps; after the resume nothing deferrable starts until it has settled.
 
 extension Engine {
@@ -119,9 +128,8 @@ extension Engine {
       let id = apps.id(at: index)
       let restored = late.ahead.apps[id]
       let change = late.passing(off, restored: restored)
-      apps[index].state = apps[index].state.passed(off, late, restored: restored)
-      for push in apps[index].pushes { turn.decision.changes.pushes[push.id] = .kept(id, push.moved(change)) }
-      apps[index].pushes = apps[index].pushes.map { $0.moved(change) }
+      apps[index].restore(apps[index].saved.passed(off, late, restored: restored))
+      apps[index].mailbox.move(of: id, change, &turn)
       turn.decision.changes.apps.insert(id)
     }
     turn.touched.insert(apps.indexes)

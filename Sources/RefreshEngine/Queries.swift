@@ -37,11 +37,11 @@ extension Engine {
 
   /// The known apps, also apps that no file names any more, in order of id.
   public var knownApps: [AppID] {
-    apps.indexes.filter { apps[$0].policy != nil || apps[$0].state.seenAt != nil }.map(apps.id)
+    apps.indexes.filter { apps[$0].policy != nil || apps[$0].timetable.seenAt != nil }.map(apps.id)
   }
 
   /// The state of an app, for the store; nil if the app was never configured.
-  public func state(of id: AppID) -> AppState? { apps.index(of: id).map { apps[$0].state } }
+  public func state(of id: AppID) -> AppState? { apps.index(of: id).map { apps[$0].saved } }
 
   /// The phase of an app; nil if it is not configured.
   ///
@@ -49,7 +49,7 @@ extension Engine {
   @inlinable public func phase(of id: AppID) -> Phase? { apps.phase(of: id) }
 
   /// An app's presence on desktops; nil for an unknown app.
-  public func presence(of id: AppID) -> Presence? { apps.index(of: id).map { apps[$0].presence } }
+  public func presence(of id: AppID) -> Presence? { apps.index(of: id).map { apps[$0].visits.presence } }
 
   /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.
   public func interval(of id: AppID, in phase: Phase) -> Interval? {
@@ -64,9 +64,9 @@ extension Engine {
     let due = app.refreshing == nil ? explanation.verdict.due : judge.due(of: app, at: now)
     (explanation.trigger, explanation.window) = (due?.trigger, due?.window)
     explanation.floor = app.spacing(in: app.phase, limits: judge.limits).flatMap { spacing in
-      app.state.lastStart.map { $0 + spacing }
+      app.timetable.lastStart.map { $0 + spacing }
     }
-    explanation.staleAt = app.ageBegan.map { $0 + app.maxStale }
+    explanation.staleAt = app.timetable.ageBegan.map { $0 + app.maxStale }
     explanation.terms = Constraint.allCases.filter(policy.constraints.asks(for:)).map { constraint in
       let relaxedAt = app.relaxedAt(constraint)
       return Explanation.Term(
@@ -75,20 +75,20 @@ extension Engine {
         relaxedAt: relaxedAt, isRelaxed: relaxedAt.map { $0 <= now } ?? false,
         question: Explanation.Question(constraint, of: app))
     }
-    explanation.failures = Int(app.state.failures)
-    explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.skippedUntil = app.state.skippedUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.skipsAll = app.skipsAllUntil(at: now) != nil
-    explanation.oneShot = app.state.oneShot
-    explanation.drained = app.drained
+    explanation.failures = Int(app.timetable.failures)
+    explanation.restsUntil = app.timetable.restsUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.skippedUntil = app.switches.skippedUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.skipsAll = app.switches.skipsAllUntil(at: now) != nil
+    explanation.oneShot = app.requests.oneShot
+    explanation.drained = app.mailbox.drained
     explanation.pushes = judge.waitingPushes(of: app, at: now)
-    explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.freshUntil = app.timetable.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.reportsStale = judge.reportsStale(app)
-    explanation.countsAsOpenedAt = app.countsAsOpenedAt
-    (explanation.presence, explanation.isPhaseTold) = (app.presence, app.isPhaseReported || app.isReportedForeground)
+    explanation.countsAsOpenedAt = app.visits.countsAsOpenedAt
+    (explanation.presence, explanation.isPhaseTold) = (app.visits.presence, app.visits.hasReportedPhase)
     explanation.reportsHeld = judge.reportsHeld(app, explanation.verdict)
-    explanation.change = app.change
-    explanation.waiting = app.state.waiting
+    explanation.change = app.requests.change
+    explanation.waiting = app.reports.waiting
     explanation.planning = planning(of: index, at: now)
     return explanation
   }
@@ -96,7 +96,7 @@ extension Engine {
   private func planning(of index: AppIndex, at now: Instant) -> Explanation.Planning? {
     let app = apps[index]
     guard let plan = planner.plan(of: app, at: index, judge, now: now), let habits = habits(of: apps.id(at: index)),
-      let lastStart = app.state.lastStart, let spacing = app.spacing(in: .background, limits: judge.limits)
+      let lastStart = app.timetable.lastStart, let spacing = app.spacing(in: .background, limits: judge.limits)
     else { return nil }
     // The end of the interval wins over an earlier ceiling.
     let planned = max(app.plannedInForce ?? now, lastStart + spacing)
@@ -104,6 +104,103 @@ extension Engine {
       plan: plan, planned: planned, habits: habits, habit: habits.usage.habit(after: judge.clock.local(planned)),
       price: planner.learningsInForce(judge).price, ceiling: lastStart + app.maxStale)
   }
+
+  /// Since when the data of an app is older than `stale_after`, boot clock.
+  ///
+  /// Nil while it is not, and for an app that need not be fresh: logged out, disabled, not configured, or without
+  /// ``Policy/staleAfter``.
+  public func staleSince(_ id: AppID, at now: Instant) -> Instant? {
+    guard let index = apps.index(of: id), !apps[index].isOff else { return nil }
+    return apps[index].turnsStale.flatMap { $0 <= now ? $0 : nil }
+  }
+
+  /// Why an app needs attention at an instant, boot clock; nil if all is well with it.
+  ///
+  /// An app that is switched off or logged out needs none, nor does a guard. A mistake in its file is the configuration's.
+  public func trouble(of id: AppID, at now: Instant) -> Trouble? {
+    guard let index = apps.index(of: id), let policy = apps[index].policy, policy.guarded == nil else { return nil }
+    let app = apps[index]
+    guard !app.isOff else { return nil }
+    if let streak = app.reports.streak, streak.count >= policy.failuresBeforeNotice ?? Trouble.usualFailures {
+      return .failing(Int(streak.count))
+    }
+    if let until = app.timetable.restsUntil, until > now { return .resting(until: until) }
+    let isByTime = app.spacing(in: .background, limits: judge.limits) != nil
+    guard let freshAt = app.timetable.freshAt else {
+      let first =
+        app.timetable.lastStart.map { isByTime ? app.timetable.seenAt ?? $0 : $0 }
+        ?? app.timetable.seenAt.flatMap { app.dueByTime(limits: judge.limits, at: $0) }
+      return first.flatMap { $0 + Trouble.patience <= now ? .neverWorked(since: $0) : nil }
+    }
+    let usual = isByTime ? max(app.maxStale, app.isPlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil
+    guard let lateAt = app.turnsStale ?? usual.map({ freshAt + $0 }), lateAt <= now else { return nil }
+    return .late(since: freshAt)
+  }
+
+  /// A guard for a person; nil for an app without a guard.
+  public func guardState(of id: AppID) -> GuardState? {
+    guard let index = apps.index(of: id), let unit = apps[index].policy?.guarded else { return nil }
+    return GuardState(
+      unit: unit, isKept: apps[index].guarding.keptUnit.flatMap(unit.taken) != nil, report: apps[index].guarding.report,
+      trouble: apps[index].guarding.trouble)
+  }
+
+  /// Whether a question is open, and nothing but questions holds its app.
+  public func isAsked(_ run: Run, at now: Instant) -> Bool {
+    guard let index = apps.index(of: run.app), apps[index].questions.isAsked(by: run) else { return false }
+    let verdict = verdict(on: index, at: now)
+    return verdict == .clear || judge.question(of: verdict) != nil
+  }
+
+  /// The answers to assume for all open questions: the last answers; yes for a question without an answer.
+  ///
+  /// A forecast uses them, because it assumes that nothing changes.
+  public var assumedAnswers: [Event] {
+    // Few of thousands of held apps have questions.
+    schedule.followers.filter { !apps[$0].questions.isEmpty }.flatMap { index in
+      Constraint.allCases.compactMap { constraint in
+        guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
+        return .answered(
+          Run(asked, of: apps.id(at: index), for: .question(constraint)),
+          question.answer ?? FactState(isMet: true, text: "not asked yet"))
+      }
+    }
+  }
+
+  // MARK: - Pushes
+
+  /// How many pushes an app may have: the waiting pushes, and the push that a running refresh delivers.
+  public static let mostPushes = Mailbox.mostPushes
+
+  /// The pushes of an app, in order of arrival, including the push of a running refresh.
+  public func pushes(of id: AppID) -> [Push] { apps.index(of: id).map { apps[$0].mailbox.pushes } ?? [] }
+
+  /// The push that a running refresh delivers; nil if it delivers none, or is unknown.
+  public func push(deliveredBy refresh: RefreshID) -> Push? {
+    guard let index = index(of: refresh), let push = apps[index].refreshing?.started.push else { return nil }
+    return apps[index].mailbox.push(push)
+  }
+
+  /// When the limit lets one more push of an urgency wake the app, boot clock; the past if it does now.
+  public func pushLimitFreeAt(for id: AppID, _ urgency: Urgency) -> Instant? {
+    apps.index(of: id).flatMap { apps[$0].pushLimitFreeAt(for: urgency) }
+  }
+
+  /// How many pushes have woken the app within the span of the limit.
+  public func pushesUsed(by id: AppID, at now: Instant) -> Int {
+    guard let index = apps.index(of: id), let limit = apps[index].policy?.pushLimit else { return 0 }
+    return apps[index].mailbox.used(of: limit, at: now)
+  }
+
+  /// The undelivered pushes of an app and their waits at an instant, boot clock.
+  public func waitingPushes(of id: AppID, at now: Instant) -> [WaitingPush] {
+    apps.index(of: id).map { judge.waitingPushes(of: apps[$0], at: now) } ?? []
+  }
+
+  /// Whether the bridge may connect to its sources: the network meets the configuration, and the machine stays awake.
+  public var mayBridge: Bool { judge.mayBridge }
+
+  // MARK: - Learning
 
   /// The habits of an app, as learnt or pinned in its file; nil while nothing is learnt.
   public func habits(of id: AppID) -> Habits? {

@@ -53,9 +53,9 @@ extension Engine {
   /// A push and an ended session ask again by themselves.
   private func asked(of id: AppID) -> Request? {
     guard let index = apps.index(of: id) else { return nil }
-    guard apps[index].state.request == nil, let running = apps[index].refreshing, running.stopReason == nil,
+    guard apps[index].requests.pending == nil, let running = apps[index].refreshing, running.stopReason == nil,
       running.started.push == nil, running.started.session == nil
-    else { return apps[index].state.request }
+    else { return apps[index].requests.pending }
     return Request(trigger: .retry, earliest: running.started.at)
   }
 
@@ -64,28 +64,30 @@ extension Engine {
     switch before {
     case .skip(let id, let until, let isOfAll, let request):
       guard let index = apps.index(of: id), apps[index].policy != nil else { return }
-      apps[index].state.skippedUntil = until
-      apps[index].state.skipsAll = isOfAll
-      if apps[index].state.request == nil { apps[index].state.request = request }
+      apps[index].switches.skip(until: until, all: isOfAll)
+      if apps[index].requests.pending == nil { apps[index].requests.replace(by: request) }
       change(index, &turn)
     case .request(let id, let request):
-      guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].state.request == nil, request != nil
+      guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].requests.pending == nil,
+        request != nil
       else { return }
       // A refresh that has started since serves the request, unless it was stopped.
       if let running = apps[index].refreshing, running.stopReason != .user, running.stopReason != .logout { return }
-      apps[index].state.request = request
+      apps[index].requests.replace(by: request)
       change(index, &turn)
     case .learned(let id, let learned, let planned):
       guard let index = apps.index(of: id) else { return }
       restore(learned, of: index, &turn)
-      apps[index].state.planned = planned
+      apps[index].timetable.restorePlan(planned)
       turn.decision.changes.history.openingsForgotten[id] = false
       change(index, &turn)
     case .app(let id, let state, let learned, let pushes):
       // A file that names the app again has begun a new app.
-      guard let index = apps.index(of: id), apps[index].policy == nil, apps[index].state.seenAt == nil else { return }
-      apps[index].state = state
-      apps[index].pushes = pushes
+      guard let index = apps.index(of: id), apps[index].policy == nil, apps[index].timetable.seenAt == nil else {
+        return
+      }
+      apps[index].restore(state)
+      apps[index].mailbox.restore(pushes)
       for push in pushes { turn.decision.changes.pushes[push.id] = .kept(id, push) }
       restore(learned, of: index, &turn)
       change(index, &turn)

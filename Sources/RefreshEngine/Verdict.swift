@@ -82,26 +82,18 @@ private struct NextDue {
 }
 
 extension App {
-  /// Until when a server promised that there is nothing newer, boot clock; nil without a promise.
-  var promisedUntil: Instant? { state.failures == 0 ? state.freshUntil : nil }
-
-  /// Until when a failed server asked for no refresh by time, boot clock; nil if it did not.
-  ///
-  /// Neither the interval nor the age of the data starts a refresh earlier.
-  var refusedUntil: Instant? { state.failures > 0 ? state.freshUntil : nil }
-
   /// When the interval of the phase ends: now if the app never ran, nil for `never`.
   func dueByTime(limits: Limits, at now: Instant) -> Instant? {
     guard let spacing = spacing(in: phase, limits: limits) else { return nil }
-    var due = state.lastStart.map { $0 + spacing } ?? now
-    if let skippedUntil = state.skippedUntil { due = max(due, skippedUntil) }
-    if let refusedUntil { due = max(due, refusedUntil) }
-    if let promisedUntil, let lastStart = state.lastStart {
+    var due = timetable.lastStart.map { $0 + spacing } ?? now
+    if let skippedUntil = switches.skippedUntil { due = max(due, skippedUntil) }
+    if let refusedUntil = timetable.refusedUntil { due = max(due, refusedUntil) }
+    if let promisedUntil = timetable.promisedUntil, let lastStart = timetable.lastStart {
       due = max(due, min(promisedUntil, lastStart + maxStale))
     }
-    guard phase == .background, let lastStart = state.lastStart else { return due }
+    guard phase == .background, let lastStart = timetable.lastStart else { return due }
     if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 8)) }
-    if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
+    if let rest = timetable.restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
     return due
   }
 
@@ -111,7 +103,7 @@ extension App {
   /// boot clock; nil if none does.
   func due(limits: Limits, spread: Spread, push: Instant?, at now: Instant) -> Due? {
     var next = NextDue(at: now)
-    let request = state.request.map { due(by: $0, at: now) }
+    let request = requests.pending.map { due(by: $0, at: now) }
     if let request { next.add(request, request.trigger == .manual ? .manual : .request) }
     if request?.trigger.isByTime != true, let earliest = dueByTime(limits: limits, at: now) {
       var interval = Due(.interval, at: earliest)
@@ -119,9 +111,9 @@ extension App {
       next.add(interval, .interval)
     }
     if let change = dueByChange(limits: limits, at: now) { next.add(Due(.change, at: change), .change) }
-    if let oneShot = state.oneShot { next.add(Due(.manual, at: oneShot.earliest), .manual) }
+    if let oneShot = requests.oneShot { next.add(Due(.manual, at: oneShot.earliest), .manual) }
     if let push { next.add(Due(.push, at: push), .push) }
-    if let session = wakesForSessionAt { next.add(Due(.transfer, at: session), .session) }
+    if let session = mailbox.wakesForSessionAt { next.add(Due(.transfer, at: session), .session) }
     return next.due
   }
 
@@ -129,12 +121,12 @@ extension App {
   /// refreshes by time are skipped no more.
   private func due(by request: Request, at now: Instant) -> Due {
     if request.trigger.isByTime {
-      let earliest = max(request.earliest, state.skippedUntil ?? request.earliest)
-      return Due(request.trigger, at: max(earliest, refusedUntil ?? earliest))
+      let earliest = max(request.earliest, switches.skippedUntil ?? request.earliest)
+      return Due(request.trigger, at: max(earliest, timetable.refusedUntil ?? earliest))
     }
     guard request.trigger == .retry else { return Due(request.trigger, at: request.earliest) }
-    if isRetryForUser { return Due(.foreground, at: request.earliest) }
-    return Due(.retry, at: max(request.earliest, skipsAllUntil(at: now) ?? request.earliest))
+    if requests.isRetryForUser { return Due(.foreground, at: request.earliest) }
+    return Due(.retry, at: max(request.earliest, switches.skipsAllUntil(at: now) ?? request.earliest))
   }
 }
 
@@ -181,10 +173,10 @@ extension App {
   ///
   /// A planned refresh is due an eighth of its window before the planned moment, so these parts are an eighth too.
   func slack(limits: Limits, spread: Spread) -> Duration {
-    guard phase == .background, state.lastStart != nil else { return .zero }
+    guard phase == .background, timetable.lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
     // A plan chose a moment before the user comes, so the wait to share a wake must end before that.
-    if let planned = plannedInForce, let lastStart = state.lastStart, planned > lastStart + spacing {
+    if let planned = plannedInForce, let lastStart = timetable.lastStart, planned > lastStart + spacing {
       let part = planWindow.part(of: 8)
       return part + spread.offset(of: id, within: part)
     }
@@ -194,7 +186,7 @@ extension App {
 
   /// How long a planned refresh may wait to share a wake: a tenth of its wait, and no longer than ``longestWindow``.
   var planWindow: Duration {
-    guard let planned = plannedInForce, let lastStart = state.lastStart else { return .zero }
+    guard let planned = plannedInForce, let lastStart = timetable.lastStart else { return .zero }
     return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)).part(of: Self.windowPart))
   }
 }
@@ -222,16 +214,13 @@ extension App {
   ///
   /// An interval that a person set is the schedule, so that it acts at once.
   var isPlanned: Bool {
-    if case .every? = state.overrides.backgroundInterval { return false }
+    if case .every? = timetable.overrides.backgroundInterval { return false }
     return policy?.isAdaptive == true
   }
 
-  /// When the data was last fresh; without data, when the app was first configured.
-  var ageBegan: Instant? { state.freshAt ?? state.seenAt }
-
   /// The planned instant, bounded by the ceiling; nil if the app is not planned.
   var plannedInForce: Instant? {
-    guard isPlanned, let planned = state.planned, let lastStart = state.lastStart else { return nil }
+    guard isPlanned, let planned = timetable.planned, let lastStart = timetable.lastStart else { return nil }
     return min(planned, lastStart + maxStale)
   }
 }

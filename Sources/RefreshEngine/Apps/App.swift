@@ -1,100 +1,118 @@
-/// An app in the engine's memory: the saved state, and the parts that end with the daemon.
+/// An app in the engine's memory: one value for each of its concerns, each with private state.
 struct App: Sendable {
-  /// A signal that is undone when the connection that holds it ends.
-  struct Lease: Hashable, Sendable {
-    var id: LeaseID
-    var signal: Signal
-  }
-
   /// Its name.
   let id: AppID
-  /// The part that is saved.
-  var state: AppState
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
-  var sharedPolicy: Boxed<Policy>?
+  private(set) var sharedPolicy: Boxed<Policy>?
   private var boxedRefresh: Boxed<Refreshing>?
+  /// The start of the running refresh as it is saved, or of the lost refresh of the previous daemon.
+  private(set) var started: Started?
   /// Whether a process of the app serves its refreshes.
-  var isAttached = false
-  /// Whether the next slice of planning must plan this app again.
-  var needsPlan = false
-  /// Whether a signal has set the phase since a desktop last saw the app start.
-  ///
-  /// If so, what desktops show is ignored.
-  var isPhaseReported = false
-  /// The app as the desktops of its owner show it.
-  var presence = Presence.unknown
-  /// The leases of open connections.
-  var leases: [Lease] = []
-  /// When a desktop first showed the app in front, boot clock, until that counts as an opening.
-  var openedAt: Instant?
-  /// Whether the history has an opening that goes on.
-  var isOpen = false
-  /// Whether calls wait for the app's next refresh.
-  var hasCallers = false
-  /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
-  var isRetryForUser = false
-  /// The changes in its watched folders that no refresh has followed.
-  var change: LocalChange?
-  /// Until when a change in its watched folders counts as the work of its own process, boot clock.
-  var writesUntil: Instant?
-  /// The conditions of the app's own that a command has been asked about.
-  var questions: [Constraint: ConditionQuestion] = [:]
-  /// The pushes that wait for the app, in the order in which they came.
-  var pushes: [Push] = []
-  /// The sessions of transfers whose end is to be delivered, in the order in which they ended.
-  var drained: [DrainedSession] = []
-  /// How often ended sessions have woken the app.
-  var wakeLimit = WakeLimit()
-  /// How many refreshes in a row the machine had no means to start.
-  var failedStarts: Int32 = 0
-  /// How many refreshes in a row the activated app left before it took them.
-  var notTaken: Int32 = 0
-  /// When a failed refresh of which another task found new data last began, boot clock.
-  var newsAt: Instant?
-  /// The present work of its guard; nil for an app without a guard, and before the guard has done anything.
-  var guarding: Guarding?
+  private(set) var isAttached = false
+  /// Whether a process of the app served its refreshes when the daemon ended.
+  private(set) var wasAttached: Bool
 
-  /// Makes an app from a saved state; an app that a signal put into the foreground is still open.
-  init(_ id: AppID, state: AppState = AppState()) {
-    (self.id, self.state) = (id, state)
-    if state.isForeground, !state.isLoggedOut { isOpen = true }
+  /// Where the user looks.
+  var visits: Visits
+  /// The facts by which refreshes by time are scheduled.
+  var timetable: Timetable
+  /// What asks for the next refresh.
+  var requests: Requests
+  /// The user's switches.
+  var switches: Switches
+  /// The conditions of the app's own that commands answer.
+  var questions = Questions()
+  /// The pushes and ended transfer sessions that wait for the app.
+  var mailbox: Mailbox
+  /// The work of its guard.
+  var guarding: Guarding
+  /// Its reports about waits, old data and failures.
+  var reports: Reports
+
+  /// Makes an app from a saved state.
+  init(_ id: AppID, restoring state: AppState = AppState()) {
+    self.id = id
+    (started, wasAttached) = (state.running, state.wasAttached)
+    (visits, timetable) = (Visits(restoring: state), Timetable(restoring: state))
+    (requests, switches) = (Requests(restoring: state), Switches(restoring: state))
+    (mailbox, guarding) = (Mailbox(restoring: state), Guarding(restoring: state))
+    reports = Reports(restoring: state)
+  }
+
+  /// Replaces the saved part; what ends with the daemon stays.
+  mutating func restore(_ state: AppState) {
+    (started, wasAttached) = (state.running, state.wasAttached)
+    visits.restore(state)
+    timetable.restore(state)
+    requests.restore(state)
+    switches.restore(state)
+    mailbox.restore(state)
+    guarding.restore(state)
+    reports.restore(state)
+  }
+
+  /// The part that is saved.
+  var saved: AppState {
+    var state = AppState()
+    (state.running, state.wasAttached) = (started, wasAttached)
+    visits.save(in: &state)
+    timetable.save(in: &state)
+    requests.save(in: &state)
+    switches.save(in: &state)
+    mailbox.save(in: &state)
+    guarding.save(in: &state)
+    reports.save(in: &state)
+    return state
   }
 
   /// The policy of the app's file; nil when no file names the app any more.
   var policy: Policy? { sharedPolicy?.value }
 
+  /// Whether the app guards a unit instead of being refreshed.
+  var isGuard: Bool { sharedPolicy?.value.guarded != nil }
+
+  /// Puts a policy in force; nil if no file names the app any more.
+  mutating func configure(_ policy: Boxed<Policy>?) { sharedPolicy = policy }
+
+  /// Updates whether a process serves the refreshes, and if `isRemembered` for the next daemon too; true if that is to be
+  /// saved.
+  mutating func attach(_ isAttached: Bool, isRemembered: Bool) -> Bool {
+    self.isAttached = isAttached
+    guard isRemembered, wasAttached != isAttached else { return false }
+    wasAttached = isAttached
+    return true
+  }
+
+  /// Forgets that a process served the refreshes before, because the app's commands serve one now.
+  mutating func forgetAttached() { wasAttached = false }
+
   /// Whether neither time nor a person may start a refresh: the app is logged out, or the user has disabled it.
-  var isOff: Bool { state.isLoggedOut || state.isDisabled }
+  var isOff: Bool { visits.isLoggedOut || switches.isDisabled }
+
+  /// The phase of the app.
+  var phase: Phase { visits.phase }
 
   /// The refresh whose processes are running; its start is part of the saved state.
   var refreshing: Refreshing? {
     get { boxedRefresh?.value }
-    set {
-      boxedRefresh = newValue.map(Boxed.init)
-      state.running = newValue?.started
-    }
+    set { (boxedRefresh, started) = (newValue.map(Boxed.init), newValue?.started) }
   }
 
   /// The refresh that was running when the previous daemon ended, until the first configuration resolves it.
-  var lost: Started? { boxedRefresh == nil ? state.running : nil }
+  var lost: Started? { boxedRefresh == nil ? started : nil }
 
-  var phase: Phase {
-    if state.isLoggedOut { return .loggedOut }
-    return isReportedForeground || isShownInFront ? .foreground : .background
-  }
+  /// Requests a refresh; an app that is off takes no request.
+  mutating func ask(_ trigger: Trigger, at instant: Instant) { if !isOff { requests.ask(trigger, at: instant) } }
 
-  /// Whether signals or leases say that the user looks at the app.
-  var isReportedForeground: Bool { state.isForeground || leases.contains { $0.signal == .foreground } }
-
-  /// Whether a desktop shows the app in front, and neither the app nor a person has reported the phase.
-  private var isShownInFront: Bool { presence == .front && !isPhaseReported }
+  /// Drops the request; if calls wait for it, makes it a manual request instead.
+  mutating func dropRequest(at now: Instant) { requests.drop(callersMayWait: !isOff && policy != nil, at: now) }
 
   /// Whether a refresh may run under any conditions: a person forced it, or the transfers that it reports have arrived.
   ///
   /// Long work that reports transfers must wait for the conditions all the same.
   func needsNothing(for trigger: Trigger) -> Bool {
     switch trigger {
-    case .manual: refreshing?.started.isForced ?? state.isForced
+    case .manual: refreshing?.started.isForced ?? requests.isForced
     case .transfer: reportsSession && policy?.isProcessing != true
     default: false
     }
@@ -103,7 +121,7 @@ struct App: Sendable {
   /// Whether the running refresh reports an ended session of transfers; without one, whether the next refresh would.
   ///
   /// The trigger alone is not enough: a caller may give `transfer` as the reason for any refresh.
-  private var reportsSession: Bool { refreshing.map { $0.started.session != nil } ?? (nextDrained != nil) }
+  private var reportsSession: Bool { refreshing.map { $0.started.session != nil } ?? (mailbox.nextDrained != nil) }
 }
 
 /// The part of an app's data that outlives the daemon and the boot; the store saves exactly this.

@@ -7,7 +7,7 @@
 
   init(restoring states: [AppID: AppState]) {
     reserve(states.count)
-    for id in states.keys.sorted() { append(App(id, state: states[id] ?? AppState())) }
+    for id in states.keys.sorted() { append(App(id, restoring: states[id] ?? AppState())) }
   }
 
   /// How many apps were ever configured.

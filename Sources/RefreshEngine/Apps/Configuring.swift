@@ -24,20 +24,19 @@ extension Engine {
       guard let index = apps.index(of: id) else { continue }
       let before = apps[index].policy
       let spacing = apps[index].spacing(in: apps[index].phase, limits: limitsBefore)
-      apps[index].sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
-      apps[index].forgetAnswers(unlike: before)
-      if let change = apps[index].change, !policy.watch.contains(change.folder) { apps[index].change = nil }
-      let isNew = apps[index].state.seenAt == nil || before?.unusable != nil
-      if isNew, apps[index].state.isOwnerPresent == nil, limits.followsSessions(policy) {
+      apps[index].configure(shared.insert(Boxed(policy)).memberAfterInsert)
+      if let before { apps[index].questions.forgetAnswers(to: policy.constraints, unlike: before.constraints) }
+      if let change = apps[index].requests.change, !policy.watch.contains(change.folder) {
+        apps[index].requests.forgetChange()
+      }
+      let isNew = apps[index].timetable.seenAt == nil || before?.unusable != nil
+      if isNew, apps[index].visits.isOwnerPresent == nil, limits.followsSessions(policy) {
         // Until the sessions say that its owner is there.
-        apps[index].state.isLoggedOut = true
+        apps[index].visits.awaitOwner()
         turn.decision.changes.apps.insert(id)
       }
-      if let before, before.isPlannedUnlike(policy) { apps[index].needsPlan = true }
-      if apps[index].state.seenAt == nil {
-        apps[index].state.seenAt = turn.now
-        turn.decision.changes.apps.insert(id)
-      }
+      if let before, before.isPlannedUnlike(policy) { apps[index].timetable.requirePlan() }
+      if apps[index].timetable.see(at: turn.now) { turn.decision.changes.apps.insert(id) }
       dropOutdated(index, wasConfigured: before != nil, spacingBefore: spacing, &turn)
     }
     eraseOutdated(&turn)
@@ -53,12 +52,22 @@ extension Engine {
   /// Retires an app that no file names: ends its work, and keeps its state until the file returns.
   private mutating func retire(_ index: AppIndex, _ turn: inout Turn) {
     stop(index, .unconfigured, &turn)
-    apps[index].sharedPolicy = nil
-    apps[index].presence = .unknown
-    apps[index].openedAt = nil
-    apps[index].questions = [:]
-    apps[index].change = nil
+    apps[index].configure(nil)
+    apps[index].visits.retire()
+    apps[index].questions.clear()
+    apps[index].requests.forgetChange()
     dropRequest(of: index, &turn)
+  }
+
+  /// Has a guard return a unit that a guard with another id left stopped or frozen, because the app's id changed.
+  mutating func inheritKeptUnits(_ turn: inout Turn) {
+    for index in apps.indexes {
+      guard let left = apps[index].guarding.keptUnit, apps[index].guarding.keeper == nil, apps[index].policy == nil,
+        let successor = apps.indexes.first(where: { apps[$0].mayInherit(left) })
+      else { continue }
+      setKept(nil, index, &turn)
+      setKept(left, successor, &turn)
+    }
   }
 }
 
@@ -78,7 +87,7 @@ extension AppState {
 extension Engine {
   /// Forgets the apps that have been out of the configuration for the retention, each night and at each reload.
   mutating func eraseOutdated(_ turn: inout Turn) {
-    for index in apps.indexes where apps[index].policy == nil && apps[index].state.isOutdated(at: turn.now) {
+    for index in apps.indexes where apps[index].policy == nil && apps[index].saved.isOutdated(at: turn.now) {
       erase(apps.id(at: index), &turn)
     }
   }
@@ -86,7 +95,7 @@ extension Engine {
   /// Whether an app is known although no file names it, and nothing of it runs: neither a refresh nor a transfer.
   public func mayErase(_ id: AppID) -> Bool {
     guard let index = apps.index(of: id), apps[index].policy == nil, apps[index].refreshing == nil else { return false }
-    return apps[index].state.seenAt != nil && !transfers.hasOpen(of: id)
+    return apps[index].timetable.seenAt != nil && !transfers.hasOpen(of: id)
   }
 
   /// Forgets everything about an app that is out of the configuration, also its waiting pushes and sessions.
@@ -95,11 +104,10 @@ extension Engine {
   /// of them, if the first event is taken back.
   mutating func erase(_ id: AppID, _ turn: inout Turn) {
     guard let index = apps.index(of: id) else { return }
-    if apps[index].policy == nil, apps[index].state.seenAt == nil { return forgetEnded(of: index, &turn) }
+    if apps[index].policy == nil, apps[index].timetable.seenAt == nil { return forgetEnded(of: index, &turn) }
     guard mayErase(id) else { return }
-    for push in apps[index].pushes { turn.decision.changes.pushes[push.id] = .gone }
-    apps[index].pushes = []
-    apps[index].state = AppState()
+    apps[index].mailbox.forgetPushes(&turn)
+    apps[index].restore(AppState())
     planner.erase(id, at: index)
     turn.touch(index)
     turn.decision.changes.erase(id)
@@ -107,7 +115,7 @@ extension Engine {
 
   private mutating func forgetEnded(of index: AppIndex, _ turn: inout Turn) {
     let id = apps.id(at: index)
-    apps[index].drained = []
+    apps[index].mailbox.forgetSessions()
     for transfer in transfers.ids where transfers[transfer]?.policy.app == id && transfers[transfer]?.endedAt != nil {
       transfers[transfer] = nil
       turn.decision.changes.transfers.insert(transfer)
@@ -155,10 +163,10 @@ extension Engine {
     for (place, index) in backlog.enumerated() {
       let id = apps.id(at: index)
       let isOverdue = apps[index].dueByTime(limits: judge.limits, at: now).map { $0 <= now } ?? false
-      let byTime: Trigger = apps[index].state.lastStart == nil || !isMissed ? .interval : .catchUp
-      let trigger = isOverdue ? byTime : apps[index].state.request?.trigger ?? byTime
+      let byTime: Trigger = apps[index].timetable.lastStart == nil || !isMissed ? .interval : .catchUp
+      let trigger = isOverdue ? byTime : apps[index].requests.pending?.trigger ?? byTime
       let offset = byStaleness ? span * place / (backlog.count - 1) : judge.spread.offset(of: id, within: span)
-      apps[index].state.request = Request(trigger: trigger, earliest: base + offset)
+      apps[index].requests.replace(by: Request(trigger: trigger, earliest: base + offset))
       turn.touch(index)
       turn.decision.changes.apps.insert(id)
     }
@@ -176,7 +184,7 @@ extension Engine {
   }
 
   private func isStaler(_ left: AppIndex, _ right: AppIndex) -> Bool {
-    switch (apps[left].state.freshAt, apps[right].state.freshAt) {
+    switch (apps[left].timetable.freshAt, apps[right].timetable.freshAt) {
     case (let left?, let right?) where left != right: left < right
     case (nil, .some): true
     case (.some, nil): false

@@ -65,56 +65,104 @@ public struct OneShot: Hashable, Sendable {
   }
 }
 
-extension App {
+/// What asks for the app's next refresh: a request, a one-shot, a change in its folders, and the calls that wait.
+struct Requests: Hashable, Sendable {
+  /// The refresh that is asked for.
+  private(set) var pending: Request?
+  /// Whether the next manual refresh is asked for against the app's constraints.
+  private(set) var isForced = false
+  /// A refresh that was asked for at a later time.
+  private(set) var oneShot: OneShot?
+  /// Whether calls wait for the app's next refresh.
+  private(set) var hasCallers = false
+  /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
+  private(set) var isRetryForUser = false
+  /// The changes in its watched folders that no refresh has followed.
+  private(set) var change: LocalChange?
+  /// Until when a change in its watched folders counts as the work of its own process, boot clock.
+  private var writesUntil: Instant?
+
+  /// Makes it from the saved part.
+  init(restoring state: AppState) { restore(state) }
+
+  /// Reads the saved part.
+  mutating func restore(_ state: AppState) {
+    (pending, isForced, oneShot) = (state.request, state.isForced, state.oneShot)
+  }
+
+  /// Writes the saved part.
+  func save(in state: inout AppState) {
+    (state.request, state.isForced, state.oneShot) = (pending, isForced, oneShot)
+  }
+
   /// Adds a request to the pending request: one refresh serves both, at the earlier instant.
   ///
   /// The stronger trigger stays: first `manual`, then a trigger that is asked for, then a trigger that outlives a change of
-  /// phase. An app that is off takes no request.
+  /// phase.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
-    guard !isOff else { return }
-    guard let asked = state.request else {
-      state.request = Request(trigger: trigger, earliest: instant)
-      return
-    }
+    guard let asked = pending else { return pending = Request(trigger: trigger, earliest: instant) }
     if trigger == .foreground, asked.trigger == .retry { isRetryForUser = true }
     let isStronger =
       asked.trigger.endsWithPhase || trigger == .manual || trigger.isAskedFor && !asked.trigger.isAskedFor
-    state.request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
+    pending = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
 
-  /// Drops the request; if calls wait for it, makes it a manual request instead.
-  mutating func dropRequest(at now: Instant) {
-    state.isForced = false
-    guard state.request != nil else { return }
-    let isKept = hasCallers && !isOff && policy != nil
-    state.request = isKept ? Request(trigger: .manual, earliest: now) : nil
+  /// Drops the request; if calls wait for it and may go on to do so, makes it a manual request instead.
+  mutating func drop(callersMayWait: Bool, at now: Instant) {
+    isForced = false
+    guard pending != nil else { return }
+    pending = hasCallers && callersMayWait ? Request(trigger: .manual, earliest: now) : nil
   }
-}
 
-extension Engine {
-  /// Requests a refresh, now or after the running refresh.
+  /// Drops the request and the one-shot of an app that is switched off.
+  mutating func clear() { (pending, oneShot) = (nil, nil) }
+
+  /// Replaces the request, as a backlog does; nil for none.
+  mutating func replace(by request: Request?) { pending = request }
+
+  /// Has the next manual refresh pass the app's constraints.
+  mutating func force() { isForced = true }
+
+  /// Sets whether calls wait for the app's next refresh.
+  mutating func setCallers(_ areWaiting: Bool) { hasCallers = areWaiting }
+
+  /// Sets a one-shot; nil for none.
+  mutating func schedule(_ oneShot: OneShot?) { self.oneShot = oneShot }
+
+  /// Postpones a pending retry to the instant of the newest failure's retry.
+  mutating func delayRetry(until instant: Instant) {
+    guard let asked = pending, asked.trigger == .retry else { return }
+    pending?.earliest = max(asked.earliest, instant)
+  }
+
+  /// Serves what a starting refresh serves.
   ///
-  /// An app that is off gets no request.
-  mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil, !apps[index].isOff else { return }
-    apps[index].ask(trigger, at: turn.now)
-    apps[index].askSooner(at: turn.now)
-    turn.touch(index)
-    turn.decision.changes.apps.insert(id)
+  /// A refresh that only reports a session or delivers a push (`isDelivery`) does not serve a caller that waits for a
+  /// refresh.
+  mutating func start(_ trigger: Trigger, isDelivery: Bool, at now: Instant) {
+    if !isDelivery || pending?.trigger.isByTime == true || pending?.trigger == trigger { pending = nil }
+    if pending == nil { isForced = false }
+    if !isDelivery { change = nil }
+    isRetryForUser = false
+    if let oneShot, oneShot.earliest <= now { self.oneShot = nil }
   }
 
-  /// Requests a refresh against the app's constraints, as a person demands.
-  mutating func force(_ id: AppID, _ turn: inout Turn) {
-    request(id, .manual, &turn)
-    guard let index = apps.index(of: id), apps[index].state.request?.trigger == .manual else { return }
-    apps[index].state.isForced = true
+  /// Ends what only one phase asks for; the user no longer waits for a retry.
+  mutating func endWaitForUser() { isRetryForUser = false }
+
+  /// Adds a change in a watched folder, unless the app's own process has made it.
+  mutating func addChange(in folder: String, at now: Instant) -> Bool {
+    if let writesUntil, now < writesUntil { return false }
+    writesUntil = nil
+    change = LocalChange(since: change?.since ?? now, last: now, folder: folder)
+    return true
   }
 
-  mutating func dropRequest(of index: AppIndex, _ turn: inout Turn) {
-    guard apps[index].state.request != nil else { return }
-    apps[index].dropRequest(at: turn.now)
-    turn.decision.changes.apps.insert(apps.id(at: index))
-  }
+  /// Forgets the changes in the watched folders.
+  mutating func forgetChange() { change = nil }
+
+  /// Expects writes of a long-lived process of the app, which has just synced.
+  mutating func expectWrites(at now: Instant) { writesUntil = now + LocalChange.ownWritesSpan }
 }
 
 /// The changes in an app's watched folders, from the first to the last that no refresh has followed.
@@ -146,120 +194,53 @@ extension App {
   /// It waits until the folders have settled, for the foreground interval after the last start, and for a retry, a rest or
   /// a promise of freshness, because nobody waits for it.
   func dueByChange(limits: Limits, at now: Instant) -> Instant? {
-    guard let change, let policy else { return nil }
+    guard let change = requests.change, let policy else { return nil }
     let settle = policy.watchSettle
     var due = min(change.last + settle, change.since + settle * LocalChange.longestSettling)
-    if let lastStart = state.lastStart {
+    if let lastStart = timetable.lastStart {
       due = max(due, lastStart + (spacing(in: .foreground, limits: limits) ?? limits.foregroundFloor))
-      if let rest = restsUntil, rest > now, phase == .background { due = max(due, min(rest, lastStart + maxStale)) }
+      if let rest = timetable.restsUntil, rest > now, phase == .background {
+        due = max(due, min(rest, lastStart + maxStale))
+      }
     }
-    if let request = state.request, request.trigger == .retry { due = max(due, request.earliest) }
-    return max(due, refusedUntil ?? due)
+    if let request = requests.pending, request.trigger == .retry { due = max(due, request.earliest) }
+    return max(due, timetable.refusedUntil ?? due)
   }
 }
 
-extension Engine {
-  /// Applies a change in a watched folder of an app.
-  ///
-  /// A change during a refresh of the app counts as that refresh's own work; otherwise each refresh would lead to the next.
-  /// An app that is off keeps its change until it is on again.
-  mutating func applyChange(of id: AppID, in folder: String, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy?.watch.contains(folder) == true,
-      apps[index].refreshing == nil
-    else { return }
-    if let until = apps[index].writesUntil, turn.now < until { return }
-    apps[index].writesUntil = nil
-    apps[index].change = LocalChange(since: apps[index].change?.since ?? turn.now, last: turn.now, folder: folder)
-    turn.touch(index)
+/// The user's switches of an app: disable and skip outrank the schedule.
+struct Switches: Hashable, Sendable {
+  /// Whether the user has disabled the app.
+  private(set) var isDisabled = false
+  /// Nothing starts by time before this instant, because the user skipped a refresh; nil when none was skipped.
+  private(set) var skippedUntil: Instant?
+  /// Whether all refreshes by time are skipped until then, and not only the next one.
+  private(set) var skipsAll = false
+
+  /// Makes it from the saved part.
+  init(restoring state: AppState) { restore(state) }
+
+  /// Reads the saved part.
+  mutating func restore(_ state: AppState) {
+    (isDisabled, skippedUntil, skipsAll) = (state.isDisabled, state.skippedUntil, state.skipsAll)
   }
 
-  /// Expects writes of a long-lived process of an app, which has just synced.
-  mutating func expectOwnWrites(of index: AppIndex, at now: Instant) {
-    guard apps[index].policy?.watch.isEmpty == false else { return }
-    apps[index].writesUntil = now + LocalChange.ownWritesSpan
+  /// Writes the saved part.
+  func save(in state: inout AppState) {
+    (state.isDisabled, state.skippedUntil, state.skipsAll) = (isDisabled, skippedUntil, skipsAll)
   }
-}
 
-// The user's switches: disable, skip and one-shots outrank the schedule.
-
-extension App {
   /// Until when all refreshes by time are skipped, boot clock; nil if none or only the next is skipped.
-  func skipsAllUntil(at now: Instant) -> Instant? {
-    state.skipsAll ? state.skippedUntil.flatMap { $0 > now ? $0 : nil } : nil
-  }
+  func skipsAllUntil(at now: Instant) -> Instant? { skipsAll ? skippedUntil.flatMap { $0 > now ? $0 : nil } : nil }
 
-  mutating func endSkip() { (state.skippedUntil, state.skipsAll) = (nil, false) }
+  /// Disables the app, or enables it again.
+  mutating func disable(_ isDisabled: Bool) { self.isDisabled = isDisabled }
+
+  /// Skips refreshes by time until an instant, boot clock: all, or only the next; nil ends the skip.
+  mutating func skip(until instant: Instant?, all: Bool) { (skippedUntil, skipsAll) = (instant, all) }
 
   /// Ends a skip whose time has passed.
   mutating func endPassedSkip(at now: Instant) {
-    if let skippedUntil = state.skippedUntil, skippedUntil <= now { endSkip() }
-  }
-}
-
-extension Engine {
-  /// Disables an app, or enables it again.
-  ///
-  /// Stops its running refresh and drops its requests; keeps the schedule until it is enabled again.
-  mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].state.isDisabled != isDisabled
-    else { return }
-    apps[index].state.isDisabled = isDisabled
-    transfers.touch()
-    turn.touch(index)
-    turn.decision.changes.apps.insert(id)
-    guard isDisabled else { return }
-    apps[index].state.request = nil
-    apps[index].state.oneShot = nil
-    stop(index, .user, &turn)
-  }
-
-  /// Skips the next refresh by time: nothing starts by time until one interval after it.
-  ///
-  /// A second skip before that refresh changes nothing: exactly one refresh is skipped. Nor does a skip change a skip of
-  /// all. A refresh by another trigger does not end the skip.
-  mutating func skip(_ id: AppID, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil,
-      let spacing = apps[index].spacing(in: apps[index].phase, limits: judge.limits)
-    else { return }
-    if apps[index].skipsAllUntil(at: turn.now) != nil { return }
-    if let skippedUntil = apps[index].state.skippedUntil, skippedUntil - spacing > turn.now { return }
-    let due = judge.due(of: apps[index], at: turn.now)
-    let byTime = due.flatMap { $0.trigger.isByTime ? $0.window.earliest : nil }
-    let next = byTime ?? apps[index].dueByTime(limits: judge.limits, at: turn.now)
-    apps[index].state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
-    apps[index].state.skipsAll = false
-    if apps[index].state.request?.trigger.isDeferrable == true { apps[index].dropRequest(at: turn.now) }
-    turn.touch(index)
-    turn.decision.changes.apps.insert(id)
-  }
-
-  /// Skips every refresh by time before an instant; nil or a passed instant ends every skip.
-  ///
-  /// A refresh by another trigger does not end the skip, and a retry waits for its end.
-  mutating func skipAll(_ id: AppID, until: Instant?, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
-    if let until, until > turn.now {
-      apps[index].state.skippedUntil = until
-      apps[index].state.skipsAll = true
-      // A retry stays in place, and is due when the skip ends.
-      if let asked = apps[index].state.request?.trigger, asked.isDeferrable, asked != .retry || apps[index].hasCallers {
-        apps[index].dropRequest(at: turn.now)
-      }
-    } else {
-      guard apps[index].state.skippedUntil != nil else { return }
-      apps[index].endSkip()
-    }
-    turn.touch(index)
-    turn.decision.changes.apps.insert(id)
-  }
-
-  /// Schedules a one-shot in place of an earlier one, or removes it; an app that is off gets none.
-  mutating func schedule(_ id: AppID, _ oneShot: OneShot?, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil, !apps[index].isOff,
-      apps[index].state.oneShot != oneShot
-    else { return }
-    apps[index].state.oneShot = oneShot
-    turn.touch(index)
-    turn.decision.changes.apps.insert(id)
+    if let skippedUntil, skippedUntil <= now { skip(until: nil, all: false) }
   }
 }

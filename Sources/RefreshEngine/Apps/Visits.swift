@@ -29,107 +29,140 @@ public enum Phase: String, Hashable, Sendable, CaseIterable {
   case loggedOut = "logged-out"
 }
 
-// Signals and leases, and what a change of phase means.
+/// Where the user looks, as far as it concerns one app: its signals, its leases and what desktops show.
+///
+/// An app that sends no signals follows its presence on desktops. Signals win: after `foreground`, `background`,
+/// `terminated` or a lease of `foreground`, the presence is ignored until desktops see the app start again.
+struct Visits: Hashable, Sendable {
+  /// A signal that is undone when the connection that holds it ends.
+  private struct Lease: Hashable {
+    let id: LeaseID
+    let signal: Signal
+  }
 
-extension Engine {
+  /// How long a desktop must show an app in front before that counts as an opening: shorter is a user passing by.
+  private static let shortestOpening = Duration.seconds(2)
+
+  /// Whether the last unleased signal of `foreground` and `background` was `foreground`.
+  private(set) var isForeground = false
+  /// Whether the app is logged out.
+  private(set) var isLoggedOut = false
+  /// Whether the user has ended the app and has not started it since: no push wakes such an app.
+  private(set) var isTerminated = false
+  /// Whether the sessions last said that the app's owner is there; nil if they never did.
+  private(set) var isOwnerPresent: Bool?
+  /// Whether a signal has set the phase since a desktop last saw the app start.
+  ///
+  /// If so, what desktops show is ignored.
+  private var isPhaseReported = false
+  /// The app as the desktops of its owner show it.
+  private(set) var presence = Presence.unknown
+  /// The leases of open connections.
+  private var leases: [Lease] = []
+  /// When a desktop first showed the app in front, boot clock, until that counts as an opening.
+  private var shownAt: Instant?
+  /// Whether the history has an opening that goes on.
+  private(set) var isOpen = false
+
+  /// Makes it from the saved part; an app that a signal put into the foreground is still open.
+  init(restoring state: AppState) {
+    restore(state)
+    isOpen = state.isForeground && !state.isLoggedOut
+  }
+
+  /// Reads the saved part.
+  mutating func restore(_ state: AppState) {
+    (isForeground, isLoggedOut) = (state.isForeground, state.isLoggedOut)
+    (isTerminated, isOwnerPresent) = (state.isTerminated, state.isOwnerPresent)
+  }
+
+  /// Writes the saved part.
+  func save(in state: inout AppState) {
+    (state.isForeground, state.isLoggedOut) = (isForeground, isLoggedOut)
+    (state.isTerminated, state.isOwnerPresent) = (isTerminated, isOwnerPresent)
+  }
+
+  /// The phase of the app.
+  var phase: Phase {
+    if isLoggedOut { return .loggedOut }
+    return isReportedForeground || presence == .front && !isPhaseReported ? .foreground : .background
+  }
+
+  /// Whether signals or leases say that the user looks at the app.
+  var isReportedForeground: Bool { isForeground || leases.contains { $0.signal == .foreground } }
+
+  /// Whether signals or leases say where the user looks, so that desktops do not count.
+  var hasReportedPhase: Bool { isPhaseReported || isReportedForeground }
+
+  /// When the presence counts as an opening, boot clock; nil while the app is not in front, or once it has counted.
+  var countsAsOpenedAt: Instant? { shownAt.map { $0 + Self.shortestOpening } }
+
+  // MARK: - Events
+
   /// Applies a signal, which holds until the next signal.
-  mutating func applySignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
-    changePhase(index, &turn) { app in
-      if signal.reportsPhase { app.isPhaseReported = true }
-      switch signal {
-      case .launched: app.state.isTerminated = false
-      case .foreground: (app.state.isForeground, app.state.isTerminated) = (true, false)
-      case .background: app.state.isForeground = false
-      case .terminated: (app.state.isForeground, app.state.isTerminated) = (false, true)
-      case .login: app.state.isLoggedOut = false
-      case .logout: app.state.isLoggedOut = true
-      }
+  mutating func apply(_ signal: Signal) {
+    if signal.reportsPhase { isPhaseReported = true }
+    switch signal {
+    case .launched: isTerminated = false
+    case .foreground: (isForeground, isTerminated) = (true, false)
+    case .background: isForeground = false
+    case .terminated: (isForeground, isTerminated) = (false, true)
+    case .login: isLoggedOut = false
+    case .logout: isLoggedOut = true
     }
   }
 
   /// Applies a signal, which holds until its lease ends.
-  mutating func addLease(_ lease: LeaseID, _ id: AppID, _ signal: Signal, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil else { return }
-    changePhase(index, &turn) { app in
-      app.leases.append(App.Lease(id: lease, signal: signal))
-      app.state.isTerminated = false
-      if signal.reportsPhase { app.isPhaseReported = true }
-    }
+  mutating func addLease(_ id: LeaseID, _ signal: Signal) {
+    leases.append(Lease(id: id, signal: signal))
+    isTerminated = false
+    if signal.reportsPhase { isPhaseReported = true }
   }
 
   /// Undoes the signal of a lease.
-  mutating func endLease(_ lease: LeaseID, _ id: AppID, _ turn: inout Turn) {
-    guard let index = apps.index(of: id) else { return }
-    changePhase(index, &turn) { app in app.leases.removeAll { $0.id == lease } }
-  }
+  mutating func endLease(_ id: LeaseID) { leases.removeAll { $0.id == id } }
 
-  /// Updates whether a process of the app serves its refreshes.
-  mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
-    guard let index = apps.index(of: id) else { return }
-    apps[index].isAttached = isAttached
-    // At its end the daemon closes the connection itself.
-    if apps[index].state.wasAttached != isAttached, isAttached || !judge.life.isStopping {
-      apps[index].state.wasAttached = isAttached
-      turn.decision.changes.apps.insert(id)
+  /// Applies what the desktops show of the app; `isEnd` is whether its end there counts as `terminated`.
+  mutating func show(_ presence: Presence, endTerminates isEnd: Bool) {
+    let before = self.presence
+    self.presence = presence
+    if presence == .ended, before >= .running {
+      isPhaseReported = false
+      if isEnd { isTerminated = true }
     }
-    turn.touch(index)
-  }
-
-  /// Changes a cause of the phase, and applies the new phase.
-  ///
-  /// `lastStart` stays: the next start is one new interval after it.
-  mutating func changePhase(_ index: AppIndex, _ turn: inout Turn, change: (inout App) -> Void) {
-    let (before, state) = (apps[index].phase, apps[index].state)
-    change(&apps[index])
-    apps[index].changePhase(from: before, judge.limits, at: turn.now)
-    let phase = apps[index].phase
-    if phase != .foreground, apps[index].isOpen {
-      apps[index].isOpen = false
-      turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
+    if presence >= .running, before <= .ended {
+      isTerminated = false
+      if before == .ended { isPhaseReported = false }
     }
-    if phase == .foreground, !apps[index].isOpen, apps[index].isReportedForeground { learnOpening(of: index, &turn) }
-    let isChanged = apps[index].state != state
-    if phase == .loggedOut { stop(index, .logout, &turn) }
-    if apps[index].state.isLoggedOut != state.isLoggedOut { transfers.touch() }
-    turn.touch(index)
-    if isChanged { turn.decision.changes.apps.insert(apps.id(at: index)) }
   }
-}
 
-extension App {
-  /// Follows a change of a cause of the phase.
-  fileprivate mutating func changePhase(from before: Phase, _ limits: Limits, at now: Instant) {
+  /// Applies what the sessions say of the app's owner.
+  mutating func setOwnerPresent(_ isPresent: Bool) { (isOwnerPresent, isLoggedOut) = (isPresent, !isPresent) }
+
+  /// Logs a new app out until the sessions say that its owner is there.
+  mutating func awaitOwner() { isLoggedOut = true }
+
+  /// Forgets what desktops show, because no file names the app any more.
+  mutating func retire() { (presence, shownAt) = (.unknown, nil) }
+
+  /// Follows a change of phase: from now on a desktop may show an opening.
+  mutating func phaseChanged(from before: Phase, at now: Instant) {
     let phase = phase
-    if phase != before {
-      isRetryForUser = false
-      if phase == .loggedOut || state.request?.trigger.endsWithPhase == true { dropRequest(at: now) }
-      if phase == .foreground { enterForeground(limits, at: now) }
-    }
-    if openedAt != nil, phase != .foreground || isReportedForeground { openedAt = nil }
-    if phase == .foreground, before != .foreground, !isReportedForeground { openedAt = now }
+    if shownAt != nil, phase != .foreground || isReportedForeground { shownAt = nil }
+    if phase == .foreground, before != .foreground, !isReportedForeground { shownAt = now }
   }
 
-  /// Applies `on_foreground` of the app's file: the user is about to see the data.
-  ///
-  /// With `stale` the age of the data counts, not the time since the last try. But no try comes sooner than the foreground
-  /// floor after the last, however often the app comes and goes. A running refresh serves too.
-  private mutating func enterForeground(_ limits: Limits, at now: Instant) {
-    guard let policy else { return }
-    let spacing = spacing(in: .foreground, limits: limits)
-    switch policy.onForeground {
-    case .always:
-      ask(.foreground, at: now)
-    case .stale:
-      guard let spacing, refreshing == nil else { return }
-      let isStale = state.freshAt.map { $0 + spacing <= now } ?? true
-      let mayTry = state.lastStart.map { $0 + limits.foregroundFloor <= now } ?? true
-      if isStale && mayTry { ask(.foreground, at: now) }
-    case .never:
-      guard let spacing else { return }
-      let isOverdue = state.lastStart.map { $0 + spacing <= now } ?? true
-      if isOverdue { ask(.interval, at: max(now + spacing, refusedUntil ?? now)) }
-    }
+  /// Records that the history has an opening that goes on.
+  mutating func beginOpening() { isOpen = true }
+
+  /// Records that the history has none that goes on.
+  mutating func endOpening() { isOpen = false }
+
+  /// Ends the wait for an opening to count, if its time has come; returns when a desktop first showed it, boot clock.
+  mutating func claimOpening(at now: Instant) -> Instant? {
+    guard let end = countsAsOpenedAt, end <= now else { return nil }
+    defer { shownAt = nil }
+    return shownAt
   }
 }
 
@@ -148,44 +181,6 @@ public enum Presence: UInt8, Hashable, Sendable, CaseIterable, Comparable {
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-// An app that sends no signals follows its presence on desktops. Signals win: after `foreground`, `background`,
-// `terminated` or a lease of `foreground`, the presence is ignored until desktops see the app start again.
-
-extension App {
-  /// How long a desktop must show an app in front before that counts as an opening: shorter is a user passing by.
-  private static let shortestOpening = Duration.seconds(2)
-
-  /// When the presence counts as an opening, boot clock; nil while the app is not in front, or once it has counted.
-  var countsAsOpenedAt: Instant? { openedAt.map { $0 + Self.shortestOpening } }
-}
-
-extension Engine {
-  /// Applies the presence of an app on desktops.
-  mutating func applyPresence(_ id: AppID, _ presence: Presence, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].presence != presence else { return }
-    changePhase(index, &turn) { app in
-      let before = app.presence
-      app.presence = presence
-      if presence == .ended, before >= .running {
-        app.isPhaseReported = false
-        if app.policy?.isTerminatedOnExit == true { app.state.isTerminated = true }
-      }
-      if presence >= .running, before <= .ended {
-        app.state.isTerminated = false
-        if before == .ended { app.isPhaseReported = false }
-      }
-    }
-  }
-
-  /// Learns an opening that a desktop has shown for long enough.
-  mutating func recordOpening(_ index: AppIndex, _ turn: inout Turn) {
-    guard let end = apps[index].countsAsOpenedAt, end <= turn.now else { return }
-    let begun = apps[index].openedAt
-    apps[index].openedAt = nil
-    learnOpening(of: index, observedAt: begun, &turn)
-  }
-}
-
 // Apps log in and out with the sessions of their owners, if the administrator wants it.
 
 extension Limits {
@@ -199,18 +194,4 @@ extension Limits {
   /// The ranges are systemd's (systemd.io, "Users, Groups, UIDs and GIDs on systemd Systems"): system accounts below 1000;
   /// dynamic users and `nobody` from 61184 on.
   private static func isPerson(_ uid: UInt32) -> Bool { uid >= 1000 && !(61_184...65_535).contains(uid) }
-}
-
-extension Engine {
-  /// Applies what the sessions say of an app's owner.
-  ///
-  /// Only a change counts, and what they said is stored: a person's own `login` or `logout` holds until the next change,
-  /// also over a restart.
-  mutating func applyOwner(_ id: AppID, _ isPresent: Bool, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].state.isOwnerPresent != isPresent
-    else { return }
-    changePhase(index, &turn) { app in
-      (app.state.isOwnerPresent, app.state.isLoggedOut) = (isPresent, !isPresent)
-    }
-  }
 }

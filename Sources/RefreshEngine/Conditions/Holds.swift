@@ -99,8 +99,8 @@ extension Judge {
     var holds: [Hold] = []
     if app.sharedPolicy == nil { holds.append(.notConfigured) }
     if let reason = app.sharedPolicy?.value.unusable { holds.append(.misconfigured(reason)) }
-    if app.state.isLoggedOut { holds.append(.loggedOut) }
-    if app.state.isDisabled { holds.append(.disabled) }
+    if app.visits.isLoggedOut { holds.append(.loggedOut) }
+    if app.switches.isDisabled { holds.append(.disabled) }
     if life.isStopping { holds.append(.stopping) }
     if life.isSuspending { holds.append(.suspending) }
     return holds
@@ -132,7 +132,7 @@ extension Judge {
   private func holdByPerformer(_ app: App, at now: Instant) -> Hold? {
     guard !app.isAttached else { return nil }
     if app.policy?.tasks.isEmpty == true { return .noPerformer(until: nil) }
-    guard app.state.wasAttached, let until = life.configuredAt.map({ $0 + Self.reattaching }), until > now else {
+    guard app.wasAttached, let until = life.configuredAt.map({ $0 + Self.reattaching }), until > now else {
       return nil
     }
     return .noPerformer(until: until)
@@ -142,8 +142,8 @@ extension Judge {
   func lifts(of holds: [Hold], on app: App, at now: Instant) -> Instant? {
     var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
-    if let oneShot = app.state.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
-    if let drained = app.nextDrained?.earliest, drained > now { lifted.append(drained) }
+    if let oneShot = app.requests.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
+    if let drained = app.mailbox.nextDrained?.earliest, drained > now { lifted.append(drained) }
     if let push = nextPush(of: app, at: now)?.earliest, push > now { lifted.append(push) }
     return lifted.min()
   }
@@ -233,7 +233,9 @@ extension App {
   /// Never relaxed are the need for a network, conditions of the app's own, and the constraints of guards and of long work,
   /// which would disturb the user.
   func relaxedAt(_ constraint: Constraint) -> Instant? {
-    guard let rung = constraint.rung, let ageBegan, let policy, !policy.isProcessing, policy.guarded == nil else {
+    guard let rung = constraint.rung, let ageBegan = timetable.ageBegan, let policy, !policy.isProcessing,
+      policy.guarded == nil
+    else {
       return nil
     }
     if constraint == .network, !policy.meteredWhenStale { return nil }

@@ -60,7 +60,7 @@ struct ConditionQuestion: Hashable, Sendable {
   /// Asks again soon, because the answer may have changed.
   ///
   /// If a unit of a guard runs by the last yes (`ofGuard`), that yes is now in doubt.
-  mutating func hasten(at now: Instant, ofGuard: Bool) {
+  mutating func askSooner(at now: Instant, ofGuard: Bool) {
     guard let answeredAt, nextAt != nil || ofGuard else { return }
     unmet = 0
     isDoubtful = ofGuard && mayBeMet
@@ -69,68 +69,64 @@ struct ConditionQuestion: Hashable, Sendable {
   }
 }
 
-extension Engine {
-  /// Asks the command of the first question that holds a due app, unless it is being asked or has just said no.
-  ///
-  /// Nothing is asked while anything else holds the app, so that no command runs in vain.
-  mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    var asked = judge.question(of: verdict)
-    if asked == nil { asked = judge.questionOfGuard(apps[index], verdict, at: turn.now) }
-    guard let constraint = asked else { return }
-    var question = apps[index].questions[constraint] ?? ConditionQuestion()
-    guard question.asked == nil, question.nextAt.map({ $0 <= turn.now }) ?? true else { return }
-    let run = makeRun(of: apps.id(at: index), for: .question(constraint))
-    question.ask(by: run.id)
-    apps[index].questions[constraint] = question
-    turn.decision.effects.append(.ask(run))
+/// The questions that commands answer for one app, by constraint.
+struct Questions: Hashable, Sendable {
+  private var questions: [Constraint: ConditionQuestion] = [:]
+
+  /// Whether none was ever asked.
+  var isEmpty: Bool { questions.isEmpty }
+
+  /// The question of a constraint; nil before it is first asked.
+  subscript(constraint: Constraint) -> ConditionQuestion? { questions[constraint] }
+
+  /// Whether a run asks an open question.
+  func isAsked(by run: Run) -> Bool { run.constraint.map { questions[$0]?.asked == run.id } ?? false }
+
+  /// Whether the command of a constraint may be asked: it is not being asked, and has not just said no.
+  func mayAsk(_ constraint: Constraint, at now: Instant) -> Bool {
+    let question = questions[constraint] ?? ConditionQuestion()
+    return question.asked == nil && question.nextAt.map { $0 <= now } ?? true
   }
 
-  /// Applies the answer of a command, unless the app no longer asks that question.
-  mutating func answer(_ run: Run, _ state: FactState, _ turn: inout Turn) {
-    guard let constraint = run.constraint, let index = apps.index(of: run.app),
-      apps[index].questions[constraint]?.asked == run.id
-    else { return }
-    apps[index].questions[constraint]?.applyAnswer(state, at: turn.now)
-    turn.touch(index)
+  /// Records that a run asks the command of a constraint.
+  mutating func ask(_ constraint: Constraint, by run: RunID) {
+    questions[constraint, default: ConditionQuestion()].ask(by: run)
   }
 
-  /// Whether a question is open, and nothing but questions holds its app.
-  public func isAsked(_ run: Run, at now: Instant) -> Bool {
-    guard let constraint = run.constraint, let index = apps.index(of: run.app),
-      apps[index].questions[constraint]?.asked == run.id
-    else { return false }
-    let verdict = verdict(on: index, at: now)
-    return verdict == .clear || judge.question(of: verdict) != nil
+  /// Applies the answer of a run; false if no open question is its.
+  mutating func applyAnswer(_ run: Run, _ state: FactState, at now: Instant) -> Bool {
+    guard isAsked(by: run), let constraint = run.constraint else { return false }
+    questions[constraint]?.applyAnswer(state, at: now)
+    return true
   }
 
-  /// Takes back a question that was not asked, unless the app no longer asks it.
-  mutating func withdraw(_ run: Run, _ turn: inout Turn) {
-    guard let constraint = run.constraint, let index = apps.index(of: run.app),
-      apps[index].questions[constraint]?.asked == run.id
-    else { return }
-    apps[index].questions[constraint]?.withdraw()
-    turn.touch(index)
+  /// Takes back a question that was not asked; false if no open question is the run's.
+  mutating func withdraw(_ run: Run) -> Bool {
+    guard isAsked(by: run), let constraint = run.constraint else { return false }
+    questions[constraint]?.withdraw()
+    return true
   }
 
-  /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
-  mutating func askSooner(at now: Instant) {
-    for index in schedule.followers where !apps[index].questions.isEmpty { apps[index].askSooner(at: now) }
+  /// Lets each yes count on while the app waits for nothing but a slot.
+  mutating func keep(_ waitsForSlot: Bool, at now: Instant) {
+    for constraint in questions.keys { questions[constraint]?.keep(waitsForSlot, at: now) }
   }
 
-  /// The answers to assume for all open questions: the last answers; yes for a question without an answer.
-  ///
-  /// A forecast uses them, because it assumes that nothing changes.
-  public var assumedAnswers: [Event] {
-    // Few of thousands of held apps have questions.
-    schedule.followers.filter { !apps[$0].questions.isEmpty }.flatMap { index in
-      Constraint.allCases.compactMap { constraint in
-        guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
-        return .answered(
-          Run(asked, of: apps.id(at: index), for: .question(constraint)),
-          question.answer ?? FactState(isMet: true, text: "not asked yet"))
-      }
+  /// Asks again soon the commands that said no; see ``ConditionQuestion/askSooner(at:ofGuard:)``.
+  mutating func askSooner(at now: Instant, ofGuard isGuard: Bool) {
+    for constraint in questions.keys { questions[constraint]?.askSooner(at: now, ofGuard: isGuard) }
+  }
+
+  /// Forgets the answers to conditions of its own that the app's new file has changed.
+  mutating func forgetAnswers(to constraints: Constraints, unlike before: Constraints) {
+    for constraint in Constraint.allCases where constraints.name(of: constraint) != before.name(of: constraint) {
+      questions[constraint] = nil
     }
+    if constraints.whenDigest != before.whenDigest { questions[.when] = nil }
   }
+
+  /// Forgets all.
+  mutating func clear() { questions = [:] }
 }
 
 extension Judge {
@@ -162,28 +158,6 @@ extension Judge {
   /// The question that keeps an app, if nothing else does.
   func question(of verdict: Verdict) -> Constraint? {
     verdict.holds.first?.question
-  }
-}
-
-extension App {
-  /// Forgets the answers to conditions of its own that the app's new file has changed.
-  mutating func forgetAnswers(unlike before: Policy?) {
-    guard let constraints = policy?.constraints, let old = before?.constraints else { return }
-    for constraint in Constraint.allCases where constraints.name(of: constraint) != old.name(of: constraint) {
-      questions[constraint] = nil
-    }
-    if constraints.whenDigest != old.whenDigest { questions[.when] = nil }
-  }
-
-  /// Lets each yes count on while the app waits for nothing but a slot.
-  mutating func keepAnswers(_ waitsForSlot: Bool, at now: Instant) {
-    for constraint in questions.keys { questions[constraint]?.keep(waitsForSlot, at: now) }
-  }
-
-  /// Asks again soon the commands that said no.
-  mutating func askSooner(at now: Instant) {
-    let isGuard = policy?.guarded != nil
-    for constraint in Constraint.allCases { questions[constraint]?.hasten(at: now, ofGuard: isGuard) }
   }
 }
 

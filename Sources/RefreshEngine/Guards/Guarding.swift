@@ -63,7 +63,7 @@ public struct GuardState: Hashable, Sendable {
   public var trouble: String?
 }
 
-/// The present work of a guard; it ends with the daemon.
+/// The present work of a guard; apart from the kept unit it ends with the daemon.
 ///
 /// The keeper is a process of the app's owner. It keeps the unit from running for as long as it lives. Its stages, and the
 /// cause of each change:
@@ -87,10 +87,12 @@ struct Guarding: Hashable, Sendable {
   /// How soon after a return a lost condition counts as flapping.
   static let calmSpan = Duration.minutes(10)
 
+  /// The unit that a keeper has stopped or frozen and is to return, until the boot ends; nil for none.
+  private(set) var keptUnit: String?
   /// The running keeper; nil for none.
-  var keeper: Keeper?
+  private(set) var keeper: Keeper?
   /// The earliest start of the next keeper, boot clock; nil for at once.
-  private(set) var retryAt: Instant?
+  private var retryAt: Instant?
   private var failures: Int32 = 0
   /// How often in a row the conditions were lost soon after a return.
   private var losses: Int32 = 0
@@ -99,9 +101,43 @@ struct Guarding: Hashable, Sendable {
   /// Since when nothing has held the app while its unit is kept, boot clock; nil while something does.
   private var freeSince: Instant?
   /// The last report of the running keeper.
-  var report: String?
+  private(set) var report: String?
   /// Why the last keeper could not keep or return its unit.
   private(set) var trouble: String?
+
+  /// Makes it from the saved part.
+  init(restoring state: AppState) { keptUnit = state.keptUnit }
+
+  /// Reads the saved part.
+  mutating func restore(_ state: AppState) { keptUnit = state.keptUnit }
+
+  /// Writes the saved part.
+  func save(in state: inout AppState) { state.keptUnit = keptUnit }
+
+  /// Whether a unit is kept or a keeper runs, or ran before.
+  var isInUse: Bool {
+    keeper != nil || keptUnit != nil || trouble != nil || failures > 0 || returnedAt != nil || losses > 0
+  }
+
+  /// When a keeper may start, boot clock; nil for at once.
+  var startsKeeperAt: Instant? { keeper == nil ? retryAt : nil }
+
+  /// Whether a keeper may start now.
+  func mayStartKeeper(at now: Instant) -> Bool { keeper == nil && retryAt.map { $0 <= now } ?? true }
+
+  /// Forgets everything but the kept unit, because the app has no guard any more.
+  mutating func clear() {
+    var state = AppState()
+    save(in: &state)
+    self = Guarding(restoring: state)
+  }
+
+  /// Sets the kept unit; false if it is the same.
+  mutating func setKept(_ unit: String?) -> Bool {
+    guard keptUnit != unit else { return false }
+    keptUnit = unit
+    return true
+  }
 
   /// Begins to keep a unit.
   mutating func keep(_ id: RunID, _ unit: GuardedUnit) {
@@ -172,7 +208,7 @@ extension Judge {
     }
     if limits.powerSaver == .stop, conditions.powerSaver.value == true { holds.append(.powerSaver) }
     holds = withQuestionsLast(holds + unmet(app, at: now), of: app)
-    if holds.isEmpty, let until = app.guarding?.steadyAt(from: now), until > now { holds = [.unsteady(until: until)] }
+    if holds.isEmpty, let until = app.guarding.steadyAt(from: now), until > now { holds = [.unsteady(until: until)] }
     return holds.isEmpty ? .clear : .held(holds)
   }
 
@@ -192,8 +228,8 @@ extension Judge {
   func guardWake(_ app: App, _ verdict: Verdict, at now: Instant) -> Instant? {
     guard app.policy?.guarded != nil else { return nil }
     // A retry whose time has passed waits for something else, and each event about the app looks at it again.
-    let retryAt = app.guarding?.retryAt.flatMap { $0 > now ? $0 : nil }
-    var wakes = [app.guarding?.keeper == nil ? retryAt : nil]
+    let retryAt = app.guarding.startsKeeperAt.flatMap { $0 > now ? $0 : nil }
+    var wakes = [retryAt]
     if let quiet = app.policy?.quiet { wakes.append(beginning(of: quiet, after: now)) }
     if verdict == .clear { wakes += askedConstraints(of: app).map { app.questions[$0]?.asksAgainAt } }
     return wakes.compactMap(\.self).min()
@@ -212,126 +248,20 @@ extension Judge {
   }
 }
 
-extension Engine {
-  /// Acts on the verdict about an app that has a guard, or had one before.
-  mutating func updateGuard(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    let unit = apps[index].policy?.guarded
-    guard unit != nil || apps[index].guarding != nil || apps[index].state.keptUnit != nil else { return }
-    // No keeper starts for a sleeping machine, and a daemon that stops ends the keepers itself.
-    guard judge.life.isConfigured, !judge.life.isStopping, !judge.life.isSuspending else { return }
-    let keeper = apps[index].guarding?.keeper
-    if let keeper, keeper.isReturning { return }
-    // Until the mistake in the file is corrected, everything stays as it is.
-    if apps[index].policy?.unusable != nil { return }
-    if let keeper, keeper.unit != unit { return giveBack(keeper.unit, index, &turn) }
-    if keeper == nil, let left = apps[index].state.keptUnit {
-      if let unit, let taken = unit.taken(as: left) {
-        if taken != unit { return giveBack(taken, index, &turn) }
-      } else {
-        apps[index].state.keptUnit = nil
-        turn.decision.changes.apps.insert(apps.id(at: index))
-        turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), GuardedUnit(kept: left)))
-      }
-    }
-    guard let unit else { return apps[index].guarding = nil }
-    switch verdict {
-    case .held(let holds, _) where holds.map(\.name) == [.unsteady]: apps[index].guarding?.conditionsMet(at: turn.now)
-    case .held(let holds, _) where !judge.isUndecided(holds, apps[index]):
-      keep(unit, index, &turn)
-      if holds.contains(where: \.isOfConditions) { apps[index].guarding?.conditionsLost(at: turn.now) }
-    case .clear where keeper != nil || apps[index].state.keptUnit != nil: giveBack(unit, index, &turn)
-    default: break
-    }
-  }
-
-  private mutating func keep(_ unit: GuardedUnit, _ index: AppIndex, _ turn: inout Turn) {
-    guard mayStartKeeper(of: index, at: turn.now) else { return }
-    let run = makeRun(of: apps.id(at: index), for: .keeper)
-    apps[index].guarding = apps[index].guarding ?? Guarding()
-    apps[index].guarding?.keep(run.id, unit)
-    turn.decision.effects.append(.keep(run, unit, isKept: apps[index].state.keptUnit == unit.kept))
-  }
-
-  private mutating func giveBack(_ unit: GuardedUnit, _ index: AppIndex, _ turn: inout Turn) {
-    let keeper = apps[index].guarding?.keeper
-    guard keeper != nil || mayStartKeeper(of: index, at: turn.now) else { return }
-    let app = apps.id(at: index)
-    let run = keeper.map { Run($0.id, of: app, for: .keeper) } ?? makeRun(of: app, for: .keeper)
-    apps[index].guarding = apps[index].guarding ?? Guarding()
-    apps[index].guarding?.giveBack(run.id, unit)
-    // A keeper that has reported runs; it does nothing to the unit before its first report.
-    let isRunning = keeper != nil && apps[index].guarding?.report != nil
-    turn.decision.effects.append(.giveBack(run, unit, isRunning: isRunning))
-  }
-
-  /// Has a guard return a unit that a guard with another id left stopped or frozen, because the app's id changed.
-  mutating func inheritKeptUnits(_ turn: inout Turn) {
-    for index in apps.indexes {
-      guard let left = apps[index].state.keptUnit, apps[index].guarding?.keeper == nil, apps[index].policy == nil,
-        let heir = apps.indexes.first(where: { apps[$0].mayInherit(left) })
-      else { continue }
-      apps[index].state.keptUnit = nil
-      apps[heir].state.keptUnit = left
-      turn.decision.changes.apps.formUnion([apps.id(at: index), apps.id(at: heir)])
-    }
-  }
-
-  private func mayStartKeeper(of index: AppIndex, at now: Instant) -> Bool {
-    guard let guarding = apps[index].guarding else { return true }
-    return guarding.keeper == nil && guarding.retryAt.map { $0 <= now } ?? true
-  }
-
-  /// Applies the report of a keeper: whether it keeps the unit from running from now on.
-  mutating func applyReport(_ run: Run, isKept: Bool, _ text: String, _ turn: inout Turn) {
-    guard let index = apps.index(of: run.app), let keeper = apps[index].guarding?.keeper, keeper.id == run.id else {
-      return
-    }
-    apps[index].guarding?.applyReport(text)
-    setKept(isKept ? keeper.unit.kept : nil, index, &turn)
-    turn.touch(index)
-  }
-
-  /// Applies the end of a keeper.
-  mutating func endKeeper(_ run: Run, _ end: KeeperEnd, _ turn: inout Turn) {
-    guard let index = apps.index(of: run.app), let ended = apps[index].guarding?.keeper, ended.id == run.id else {
-      return
-    }
-    // A keeper that ended before it began has kept nothing, and has nothing to return.
-    let hasNothing = ended.isReturning && apps[index].state.keptUnit == nil
-    apps[index].guarding?.end(hasNothing ? .returned(trouble: nil) : end, at: turn.now)
-    if case .returned = end { setKept(nil, index, &turn) }
-    turn.touch(index)
-  }
-
-  private mutating func setKept(_ unit: String?, _ index: AppIndex, _ turn: inout Turn) {
-    guard apps[index].state.keptUnit != unit else { return }
-    apps[index].state.keptUnit = unit
-    turn.decision.changes.apps.insert(apps.id(at: index))
-  }
-
-  /// A guard for a person; nil for an app without a guard.
-  public func guardState(of id: AppID) -> GuardState? {
-    guard let index = apps.index(of: id), let unit = apps[index].policy?.guarded else { return nil }
-    return GuardState(
-      unit: unit, isKept: apps[index].state.keptUnit.flatMap(unit.taken) != nil, report: apps[index].guarding?.report,
-      trouble: apps[index].guarding?.trouble)
-  }
-}
-
 extension App {
   /// Whether a condition may matter to the app although nothing holds it.
-  var followsConditions: Bool { policy?.guarded != nil || pushesFollowConditions }
+  var followsConditions: Bool { policy?.guarded != nil || mailbox.followsConditions }
 
   /// Whether its guard names a kept unit, and has kept none itself.
-  fileprivate func mayInherit(_ kept: String) -> Bool {
-    policy?.unusable == nil && policy?.guarded?.taken(as: kept) != nil && state.keptUnit == nil
-      && guarding?.keeper == nil
+  func mayInherit(_ kept: String) -> Bool {
+    policy?.unusable == nil && policy?.guarded?.taken(as: kept) != nil && guarding.keptUnit == nil
+      && guarding.keeper == nil
   }
 }
 
 extension Hold {
   /// Whether a condition of the machine lifts it, and may come and go.
-  fileprivate var isOfConditions: Bool {
+  var isOfConditions: Bool {
     switch self {
     case .constraint, .powerSaver: true
     default: false

@@ -115,7 +115,7 @@ struct Planner: Sendable {
   ///
   /// The age of the data counts from the last start, even if that failed: a broken app costs no more than a working app.
   func plan(of app: App, at index: AppIndex, _ judge: Judge, now: Instant) -> Plan? {
-    guard judge.isPlanned(app), let policy = app.policy, let lastStart = app.state.lastStart,
+    guard judge.isPlanned(app), let policy = app.policy, let lastStart = app.timetable.lastStart,
       let learned = learners[index], let spacing = app.spacing(in: .background, limits: judge.limits)
     else { return nil }
     return learned.plan(
@@ -303,7 +303,7 @@ struct Planner: Sendable {
     // A day ahead is a mistake of the clock; at a start it stays, because the clock may not be set yet.
     let day = learners[index]?.day.map(Int.init)
     let isNight = day.map { $0 < today || everyApp && $0 > today + 1 } ?? true
-    guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return nil }
+    guard isNight || everyApp || app.timetable.needsPlan || app.timetable.planned == nil else { return nil }
     if isNight { passNights(of: app, at: index, upTo: today, judge) }
     let missed = min(max(today - (day ?? today) - 1, 0), Use.mostDays - 1)
     let night = isNight ? Self.work.night + missed * Self.work.missedDay : 0

@@ -28,29 +28,23 @@ extension Engine {
   mutating func decideStart(_ index: AppIndex, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[index].policy else { return }
     let id = apps.id(at: index)
-    let drained = trigger == .transfer ? apps[index].nextDrained : nil
+    let drained = trigger == .transfer ? apps[index].mailbox.nextDrained : nil
     let next = trigger == .push ? judge.nextPush(of: apps[index], at: turn.now) : nil
     let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
     var started = Started(id: makeRefreshID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
-    started.isForced = trigger == .manual && apps[index].state.isForced
+    started.isForced = trigger == .manual && apps[index].requests.isForced
     if let drained {
-      apps[index].drained.removeAll { $0 == drained }
+      _ = apps[index].mailbox.remove(sessionNamed: drained.name)
       countWake(started, of: index, &turn)
     }
-    if let push { countAttempt(push, of: index, &turn) }
+    if let push { apps[index].mailbox.countAttempt(push, of: id, policy.pushLimit, &turn) }
     let isAttached = apps[index].isAttached
-    if !isAttached { apps[index].state.wasAttached = false }
+    if !isAttached { apps[index].forgetAttached() }
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     judge.running.add(refreshing, of: id)
-    apps[index].state.lastStart = turn.now
-    // A refresh that only reports a session or delivers a push does not serve a caller that waits for a refresh.
-    let asked = apps[index].state.request?.trigger
-    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[index].state.request = nil }
-    if apps[index].state.request == nil { apps[index].state.isForced = false }
-    if drained == nil && push == nil { apps[index].change = nil }
-    apps[index].endPassedSkip(at: turn.now)
-    apps[index].isRetryForUser = false
-    if let oneShot = apps[index].state.oneShot, oneShot.earliest <= turn.now { apps[index].state.oneShot = nil }
+    apps[index].timetable.start(at: turn.now)
+    apps[index].requests.start(trigger, isDelivery: drained != nil || push != nil, at: turn.now)
+    apps[index].switches.endPassedSkip(at: turn.now)
     apps[index].refreshing = refreshing
     turn.decision.changes.apps.insert(id)
     turn.decision.effects.append(
@@ -82,8 +76,10 @@ extension Engine {
     }
     turn.touch(index)
     // A yes that outlasted the wait for a slot counts for this start only, unless the disk was slow to save it.
-    if turn.now >= refreshing.started.at + ConditionQuestion.validity { apps[index].keepAnswers(false, at: turn.now) }
-    defer { apps[index].keepAnswers(false, at: turn.now) }
+    if turn.now >= refreshing.started.at + ConditionQuestion.validity {
+      apps[index].questions.keep(false, at: turn.now)
+    }
+    defer { apps[index].questions.keep(false, at: turn.now) }
     let holds = judge.holds(on: apps[index], for: refreshing.started.trigger, at: turn.now)
     guard holds.isEmpty else {
       let lost = Constraint.allCases.filter { !judge.isMet($0, by: apps[index], at: turn.now) }
@@ -94,7 +90,7 @@ extension Engine {
     apps[index].refreshing = refreshing
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real start.
     guard refreshing.started != saved else { return }
-    apps[index].state.lastStart = turn.now
+    apps[index].timetable.start(at: turn.now)
     turn.decision.changes.apps.insert(apps.id(at: index))
   }
 
@@ -130,9 +126,8 @@ extension Engine {
     judge.stop()
     turn.decision.changes.learned.formUnion(planner.takeOpened())
     // A signal outlives the daemon; a lease and the presence on desktops do not.
-    for index in apps.indexes where apps[index].isOpen && !apps[index].state.isForeground {
-      apps[index].isOpen = false
-      turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
+    for index in apps.indexes where apps[index].visits.isOpen && !apps[index].visits.isForeground {
+      endOpening(of: index, &turn)
     }
     transfers.touch()
     turn.touched.insert(apps.indexes)
@@ -173,13 +168,13 @@ extension Engine {
 
   /// Counts how often in a row an activated app has not taken its refresh; from the fourth time on that is a failure.
   private mutating func countingNotTaken(_ end: TaskEnd, by index: AppIndex) -> TaskEnd {
-    guard end.exit == .notTaken, apps[index].notTaken < 3 else {
-      apps[index].notTaken = 0
+    guard end.exit == .notTaken, apps[index].timetable.notTaken < 3 else {
+      apps[index].timetable.endNotTaken()
       var end = end
       if end.exit == .notTaken { end.exit = .lostClient }
       return end
     }
-    apps[index].notTaken += 1
+    apps[index].timetable.countNotTaken()
     return end
   }
 
@@ -189,19 +184,19 @@ extension Engine {
     var record = refreshing.record(of: id, at: turn.now)
     freeSlot(refreshing)
     apps[index].refreshing = nil
-    apps[index].keepAnswers(false, at: turn.now)
+    apps[index].questions.keep(false, at: turn.now)
     if apps[index].isAttached { expectOwnWrites(of: index, at: turn.now) }
-    let freshBefore = apps[index].state.freshAt
+    let freshBefore = apps[index].timetable.freshAt
     // The app may have synced by itself meanwhile.
-    if record.outcome.isFresh { apps[index].state.freshAt = max(record.startedAt, freshBefore ?? record.startedAt) }
+    if record.outcome.isFresh { apps[index].timetable.freshen(from: record.startedAt) }
     // A refresh that shutdown, a lost constraint or sleep stopped runs again; no failure is counted.
     let isCutShort = record.tasks.contains(where: \.isCutShort)
-    if record.stopReason == .deadline { strike(index, at: turn.now) }
+    if record.stopReason == .deadline { apps[index].timetable.strike(at: turn.now) }
     let hints = refreshing.hints
     let retryAt =
       startsAgainAt(index, refreshing, record, at: turn.now)
       ?? countFailure(index, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
-    if let retryAt, !isCutShort { apps[index].delayRetry(until: retryAt) }
+    if let retryAt, !isCutShort { apps[index].requests.delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
       resolveWake(record, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
@@ -211,9 +206,10 @@ extension Engine {
       apps[index].ask(.retry, at: retryAt)
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
-    apps[index].state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
+    apps[index].timetable.setWord(
+      until: record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil)
     learn(from: record, after: refreshing.tasks.hasGuess ? nil : freshBefore, &turn)
-    noteEnd(record, &turn)
+    countEnd(record, &turn)
     turn.decision.changes.apps.insert(id)
     turn.decision.changes.history.refreshes.append(record)
   }
@@ -229,11 +225,11 @@ extension Engine {
     let change = Opening.Change.began(isObserved: begun != nil)
     turn.decision.changes.history.openings.append(
       Opening(app: apps.id(at: index), at: begun ?? turn.now, change: change))
-    apps[index].isOpen = true
+    apps[index].visits.beginOpening()
     guard apps[index].policy?.isAdaptive == true else { return }
     let isFirst = planner.recordOpening(of: apps[index], at: index, judge, now: turn.now)
     // A refresh that the opening asks for, or that is running, plans at its end.
-    guard isFirst, apps[index].refreshing == nil, apps[index].state.request == nil else { return }
+    guard isFirst, apps[index].refreshing == nil, apps[index].requests.pending == nil else { return }
     plan(index, at: turn.now)
   }
 
@@ -242,9 +238,9 @@ extension Engine {
   /// `freshBefore` is when the last sync before it began; nil if nobody knows whether that sync found new data.
   mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
     guard let index = apps.index(of: record.app), apps[index].policy?.isAdaptive == true else { return }
-    let lastSync = freshBefore.map { max($0, apps[index].newsAt ?? $0) }
+    let lastSync = freshBefore.map { max($0, apps[index].timetable.newsAt ?? $0) }
     planner.learn(from: record, of: apps[index], at: index, after: lastSync, judge)
-    if record.foundNew, !record.outcome.isFresh { apps[index].newsAt = record.startedAt }
+    if record.foundNew, !record.outcome.isFresh { apps[index].timetable.findNews(at: record.startedAt) }
     turn.decision.changes.learned.insert(record.app)
     plan(index, at: turn.now)
   }
@@ -255,17 +251,16 @@ extension Engine {
   }
 
   private mutating func setPlanned(_ planned: Instant?, of index: AppIndex) {
-    guard planned != apps[index].state.planned || apps[index].needsPlan else { return }
-    apps[index].state.planned = planned
-    apps[index].needsPlan = false
+    guard planned != apps[index].timetable.planned || apps[index].timetable.needsPlan else { return }
+    apps[index].timetable.plan(planned)
   }
 
   /// Does a slice of the present round through the apps.
   mutating func goRound(_ turn: inout Turn) {
     for renewed in planner.goRound(apps, judge, &turn) {
-      let before = apps[renewed.index].state.planned
+      let before = apps[renewed.index].timetable.planned
       if let planned = renewed.planned { setPlanned(planned, of: renewed.index) }
-      if apps[renewed.index].state.planned != before {
+      if apps[renewed.index].timetable.planned != before {
         turn.decision.changes.apps.insert(apps.id(at: renewed.index))
       }
       turn.touch(renewed.index)
@@ -279,7 +274,7 @@ extension Engine {
     planner.setLearned(nil, of: index)
     turn.decision.changes.history.openingsForgotten[id] = true
     // The end of a forgotten opening would end an older opening.
-    if !apps[index].isReportedForeground { apps[index].isOpen = false }
+    if !apps[index].visits.isReportedForeground { apps[index].visits.endOpening() }
     if judge.isPlanned(apps[index]) {
       planner.passNights(of: apps[index], at: index, upTo: judge.clock.local(turn.now).day, judge)
     }
@@ -303,22 +298,35 @@ extension Engine {
     let record = RefreshRecord(
       id: makeRefreshID(), app: id, trigger: .reported, startedAt: turn.now, endedAt: turn.now,
       outcome: foundNew ? .newData : .noData)
-    let freshBefore = apps[index].state.freshAt
-    apps[index].state.lastStart = turn.now
-    apps[index].state.freshAt = turn.now
-    apps[index].state.failures = 0
-    apps[index].state.freshUntil = nil
-    if let asked = apps[index].state.request, !asked.trigger.isAskedFor {
+    let freshBefore = apps[index].timetable.freshAt
+    apps[index].timetable.sync(at: turn.now)
+    if let asked = apps[index].requests.pending, !asked.trigger.isAskedFor {
       apps[index].dropRequest(at: turn.now)
-      apps[index].isRetryForUser = false
+      apps[index].requests.endWaitForUser()
     }
-    apps[index].change = nil
+    apps[index].requests.forgetChange()
     expectOwnWrites(of: index, at: turn.now)
     turn.touch(index)
     learn(from: record, after: freshBefore, &turn)
-    noteEnd(record, &turn)
+    countEnd(record, &turn)
     turn.decision.changes.apps.insert(id)
     turn.decision.changes.history.refreshes.append(record)
+  }
+}
+
+extension Engine {
+  /// Counts the end of a refresh, and has it reported if the file asks for that or the app is failing.
+  ///
+  /// A stopped refresh counts as neither success nor failure, unless its deadline stopped it.
+  private mutating func countEnd(_ record: RefreshRecord, _ turn: inout Turn) {
+    guard let index = apps.index(of: record.app), let policy = apps[index].policy, !record.isUnfinished else { return }
+    let report = apps[index].reports.count(record, failuresBeforeNotice: policy.failuresBeforeNotice)
+    if policy.reportsEnds || report.isFailing { turn.decision.effects.append(.reportEnd(report, record.app)) }
+  }
+
+  /// Expects writes of a long-lived process of an app, which has just synced.
+  private mutating func expectOwnWrites(of index: AppIndex, at now: Instant) {
+    if apps[index].policy?.watch.isEmpty == false { apps[index].requests.expectWrites(at: now) }
   }
 }
 
@@ -374,11 +382,10 @@ extension Engine {
   ) -> Instant? {
     guard !isCutShort else { return now }
     guard record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
-      apps[index].state.failures = 0
+      apps[index].timetable.endFailures()
       return nil
     }
-    let failures = BackOff.refreshes.counting(apps[index].state.failures)
-    apps[index].state.failures = failures
+    let failures = apps[index].timetable.countFailure()
     return now + max(hint ?? .zero, Self.retryWait(after: failures, of: apps.id(at: index), judge.spread))
   }
 
@@ -388,21 +395,13 @@ extension Engine {
   mutating func startsAgainAt(
     _ index: AppIndex, _ refreshing: Refreshing, _ record: RefreshRecord, at now: Instant
   ) -> Instant? {
-    guard refreshing.tasks.lackedMeans, record.hasStartedNothing, apps[index].failedStarts < 20 else {
-      apps[index].failedStarts = 0
+    guard refreshing.tasks.lackedMeans, record.hasStartedNothing, apps[index].timetable.failedStarts < 20 else {
+      apps[index].timetable.endFailedStarts()
       return nil
     }
-    apps[index].failedStarts += 1
+    let failures = apps[index].timetable.countFailedStart()
     return now
-      + BackOff.starts.wait(after: apps[index].failedStarts) { judge.spread.offset(of: record.app, within: $0 / 5) }
-  }
-}
-
-extension App {
-  /// Postpones a pending retry to the instant of the newest failure's retry.
-  mutating func delayRetry(until instant: Instant) {
-    guard let asked = state.request, asked.trigger == .retry else { return }
-    state.request?.earliest = max(asked.earliest, instant)
+      + BackOff.starts.wait(after: failures) { judge.spread.offset(of: record.app, within: $0 / 5) }
   }
 }
 

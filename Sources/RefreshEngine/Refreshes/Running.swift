@@ -138,28 +138,4 @@ extension Engine {
 
   /// Frees the slot of a refresh whose processes no signal ends; its app stays busy until they end.
   mutating func giveUpSlot(_ refreshing: Refreshing) { if judge.running.giveUp(refreshing) { schedule.considerAll() } }
-
-  /// Starts the apps that wait for a slot while there are slots for them.
-  mutating func startQueued(_ turn: inout Turn) {
-    while let index = schedule.takeNext(where: { [judge] in judge.hasSlot(of: $0) }) {
-      turn.touch(index)
-      if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(index, due.trigger, &turn) }
-    }
-  }
-
-  /// Queues an app for the next free slot, unless anything else holds it.
-  mutating func queueForSlot(_ index: AppIndex, at now: Instant) {
-    var entry: StartQueue.Entry?
-    switch verdict(on: index, at: now) {
-    case .ready(let due), .held([.concurrency], let due?):
-      if let policy = apps[index].policy {
-        entry = StartQueue.Entry(
-          isBackground: apps[index].phase != .foreground, latest: due.window.latest, index: index, user: policy.owner)
-      }
-    case .refreshing: return schedule.queue(index, nil)
-    case .notDue, .held, .clear: break
-    }
-    schedule.queue(index, entry)
-    apps[index].keepAnswers(entry != nil, at: now)
-  }
 }

@@ -32,29 +32,67 @@ public struct WaitRecord: Hashable, Sendable {
   }
 }
 
-extension Engine {
-  /// Updates the record of the holds on a due app, and closes it when they change.
-  mutating func recordWait(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    var names: [Hold.Name] = []
-    if case .held(let holds, _) = verdict, !judge.isKeptByOpenQuestions(apps[index], holds) {
-      names = holds.map(\.name).filter(\.isWorthARecord)
+/// What the daemon reports of one app: its waits, old data, holds that last, and failures in a row.
+struct Reports: Hashable, Sendable {
+  /// The holds that keep the app from starting, and since when, while it is due and held.
+  private(set) var waiting: Waiting?
+  /// Whether the daemon has reported that the data is older than ``Policy/staleAfter``.
+  private(set) var isStaleReported = false
+  /// The time for which a due refresh has been held; only for an app with ``Policy/heldFor``.
+  private(set) var episode: HeldEpisode?
+  /// The streak of failed refreshes; nil while the last refresh did not fail.
+  private(set) var streak: FailureStreak?
+
+  /// Makes it from the saved part.
+  init(restoring state: AppState) { restore(state) }
+
+  /// Reads the saved part.
+  mutating func restore(_ state: AppState) {
+    (waiting, isStaleReported, episode, streak) = (state.waiting, state.isStaleReported, state.episode, state.streak)
+  }
+
+  /// Writes the saved part.
+  func save(in state: inout AppState) {
+    (state.waiting, state.isStaleReported, state.episode, state.streak) = (waiting, isStaleReported, episode, streak)
+  }
+
+  /// Records the holds on the due app; empty ends the wait.
+  mutating func wait(for holds: [Hold.Name], since now: Instant) {
+    waiting = holds.isEmpty ? nil : Waiting(since: now, holds: holds)
+  }
+
+  /// Records whether the daemon has reported the age of the data.
+  mutating func setStaleReported(_ isReported: Bool) { isStaleReported = isReported }
+
+  /// Begins the episode of holds, unless one lasts.
+  mutating func beginEpisode(at now: Instant) { episode = episode ?? HeldEpisode(since: now) }
+
+  /// Ends the episode of holds.
+  mutating func endEpisode() { episode = nil }
+
+  /// Records that the daemon has reported the episode.
+  mutating func markEpisodeReported() { episode?.isReported = true }
+
+  /// Counts the end of a refresh; `most` is how many refreshes in a row fail before that is reported, nil for never.
+  mutating func count(_ record: RefreshRecord, failuresBeforeNotice most: Int32?) -> EndReport {
+    var report = EndReport(record: record, failures: streak?.count ?? 0, isFailing: false)
+    guard !record.outcome.isFresh else {
+      streak = nil
+      return report
     }
-    // Nothing is saved about an erased app.
-    if apps[index].state.seenAt == nil { names = [] }
-    let waiting = apps[index].state.waiting
-    guard names != waiting?.holds ?? [] else { return }
-    if let waiting {
-      turn.decision.changes.history.waits.append(
-        WaitRecord(app: apps.id(at: index), since: waiting.since, until: turn.now, holds: waiting.holds))
-    }
-    apps[index].state.waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
-    turn.decision.changes.apps.insert(apps.id(at: index))
+    var streak = streak ?? FailureStreak(count: 0)
+    if streak.count < .max { streak.count += 1 }
+    report.failures = streak.count
+    report.isFailing = !streak.isReported && most.map { $0 <= streak.count } ?? false
+    streak.isReported = streak.isReported || report.isFailing
+    self.streak = streak
+    return report
   }
 }
 
 extension Hold.Name {
   /// Whether the history records the hold; the other holds last only moments, or are not waits.
-  fileprivate var isWorthARecord: Bool {
+  var isWorthARecord: Bool {
     switch self {
     case .never, .stopping, .settling, .unsteady, .suspending, .concurrency: false
     default: true
@@ -78,39 +116,12 @@ public struct HeldEpisode: Hashable, Sendable {
   public init(since: Instant) { self.since = since }
 }
 
-extension Engine {
-  /// Updates the episode of an app whose file has `held_for`, and reports it when due.
-  mutating func reportEpisode(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    // Nothing is judged before the first configuration.
-    guard judge.life.isConfigured else { return }
-    let before = apps[index].state.episode
-    guard before != nil || apps[index].policy?.heldFor != nil else { return }
-    var episode = before
-    switch judge.part(of: verdict, on: apps[index]) {
-    case .inEpisode: episode = before ?? HeldEpisode(since: turn.now)
-    case .unknown: break
-    case .outside: episode = nil
-    }
-    if apps[index].policy?.heldFor == nil { episode = nil }
-    if episode != before { apps[index].state.episode = episode }
-    if let telling = judge.reportsHeld(apps[index], verdict), telling <= turn.now, let since = episode?.since,
-      case .held(let holds, _) = verdict
-    {
-      apps[index].state.episode?.isReported = true
-      turn.decision.effects.append(
-        .reportHeld(makeRun(of: apps.id(at: index), for: .notice), holds.map(\.name), since: since))
-    }
-    if apps[index].state.episode != before { turn.decision.changes.apps.insert(apps.id(at: index)) }
-  }
-
-}
-
 extension Judge {
   /// When the daemon reports a refresh that is held for too long, boot clock; nil if it has done so, or none is held.
   ///
   /// After sleep or a start, the report waits until the backlog is done.
   func reportsHeld(_ app: App, _ verdict: Verdict) -> Instant? {
-    guard let episode = app.state.episode, !episode.isReported, let heldFor = app.policy?.heldFor,
+    guard let episode = app.reports.episode, !episode.isReported, let heldFor = app.policy?.heldFor,
       part(of: verdict, on: app) == .inEpisode
     else { return nil }
     return [episode.since + heldFor, settlingUntil, life.backlogUntil].compactMap(\.self).max()
@@ -120,7 +131,7 @@ extension Judge {
   ///
   /// After sleep or a start, the report waits until the backlog is done. A running refresh may make the data fresh.
   func reportsStale(_ app: App) -> Instant? {
-    guard let turnsStale = app.turnsStale, !app.state.isStaleReported, !app.isOff, !life.isStopping,
+    guard let turnsStale = app.turnsStale, !app.reports.isStaleReported, !app.isOff, !life.isStopping,
       app.refreshing == nil
     else {
       return nil
@@ -134,7 +145,7 @@ extension Judge {
   func part(of verdict: Verdict, on app: App) -> EpisodePart {
     guard case .held(let holds, _) = verdict else {
       // A backlog has postponed it: nothing else postpones a due app.
-      if case .notDue = verdict, app.state.request?.trigger.isDeferrable == true { return .unknown }
+      if case .notDue = verdict, app.requests.pending?.trigger.isDeferrable == true { return .unknown }
       return .outside
     }
     if holds.contains(where: \.hidesOthers) { return .unknown }
@@ -166,43 +177,10 @@ extension Hold {
   }
 }
 
-// Reports data older than an app's `stale_after`, once each time.
-
-extension Engine {
-  /// Since when the data of an app is older than `stale_after`, boot clock.
-  ///
-  /// Nil while it is not, and for an app that need not be fresh: logged out, disabled, not configured, or without
-  /// ``Policy/staleAfter``.
-  public func staleSince(_ id: AppID, at now: Instant) -> Instant? {
-    guard let index = apps.index(of: id), !apps[index].isOff else { return nil }
-    return apps[index].turnsStale.flatMap { $0 <= now ? $0 : nil }
-  }
-
-  /// Reports stale data when due, and clears the report when the data is fresh again.
-  mutating func reportStaleness(_ index: AppIndex, _ turn: inout Turn) {
-    guard apps[index].state.isStaleReported || apps[index].policy?.staleAfter != nil, apps[index].policy != nil else {
-      return
-    }
-    let id = apps.id(at: index)
-    if apps[index].state.isStaleReported {
-      guard apps[index].turnsStale.map({ $0 > turn.now }) ?? true else { return }
-      apps[index].state.isStaleReported = false
-    } else {
-      guard let telling = judge.reportsStale(apps[index]), telling <= turn.now, let ageBegan = apps[index].ageBegan
-      else {
-        return
-      }
-      apps[index].state.isStaleReported = true
-      turn.decision.effects.append(.reportStale(makeRun(of: id, for: .notice), since: ageBegan))
-    }
-    turn.decision.changes.apps.insert(id)
-  }
-}
-
 extension App {
   /// When the data reaches, or reached, the age `stale_after`, boot clock.
   var turnsStale: Instant? {
-    guard let staleAfter = policy?.staleAfter, let ageBegan else { return nil }
+    guard let staleAfter = policy?.staleAfter, let ageBegan = timetable.ageBegan else { return nil }
     return ageBegan + staleAfter
   }
 }
@@ -224,31 +202,6 @@ public enum Trouble: Hashable, Sendable {
   static let patience = Duration.hours(1)
   /// The least age of data at which an app is late whose moments a plan chooses.
   static let patienceForPlan = Duration.hours(72)
-}
-
-extension Engine {
-  /// Why an app needs attention at an instant, boot clock; nil if all is well with it.
-  ///
-  /// An app that is switched off or logged out needs none, nor does a guard. A mistake in its file is the configuration's.
-  public func trouble(of id: AppID, at now: Instant) -> Trouble? {
-    guard let index = apps.index(of: id), let policy = apps[index].policy, policy.guarded == nil else { return nil }
-    let app = apps[index]
-    guard !app.isOff else { return nil }
-    if let streak = app.state.streak, streak.count >= policy.failuresBeforeNotice ?? Trouble.usualFailures {
-      return .failing(Int(streak.count))
-    }
-    if let until = app.restsUntil, until > now { return .resting(until: until) }
-    let isByTime = app.spacing(in: .background, limits: judge.limits) != nil
-    guard let freshAt = app.state.freshAt else {
-      let first =
-        app.state.lastStart.map { isByTime ? app.state.seenAt ?? $0 : $0 }
-        ?? app.state.seenAt.flatMap { app.dueByTime(limits: judge.limits, at: $0) }
-      return first.flatMap { $0 + Trouble.patience <= now ? .neverWorked(since: $0) : nil }
-    }
-    let usual = isByTime ? max(app.maxStale, app.isPlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil
-    guard let lateAt = app.turnsStale ?? usual.map({ freshAt + $0 }), lateAt <= now else { return nil }
-    return .late(since: freshAt)
-  }
 }
 
 // Failures in a row: the daemon reports a failing app once for each streak.
@@ -276,33 +229,9 @@ public struct EndReport: Hashable, Sendable {
   public var isFailing: Bool
 }
 
-extension Engine {
-  /// Counts the end of a refresh, and has it reported if the file asks for that or the app is failing.
-  ///
-  /// A stopped refresh counts as neither success nor failure, unless its deadline stopped it.
-  mutating func noteEnd(_ record: RefreshRecord, _ turn: inout Turn) {
-    let id = record.app
-    guard let index = apps.index(of: id), let policy = apps[index].policy, !record.isUnfinished else { return }
-    let before = apps[index].state.streak
-    var report = EndReport(record: record, failures: before?.count ?? 0, isFailing: false)
-    if record.outcome.isFresh {
-      apps[index].state.streak = nil
-    } else {
-      var streak = before ?? FailureStreak(count: 0)
-      if streak.count < .max { streak.count += 1 }
-      report.failures = streak.count
-      report.isFailing = !streak.isReported && policy.failuresBeforeNotice.map { $0 <= streak.count } ?? false
-      streak.isReported = streak.isReported || report.isFailing
-      apps[index].state.streak = streak
-    }
-    guard policy.reportsEnds || report.isFailing else { return }
-    turn.decision.effects.append(.reportEnd(report, id))
-  }
-}
-
 extension RefreshRecord {
   /// Whether a stop other than the deadline ended a task.
-  fileprivate var isUnfinished: Bool {
+  var isUnfinished: Bool {
     tasks.contains { task in
       guard case .failed(.stopped(let reason)) = task.outcome else { return task.isCutShort }
       return reason != .deadline

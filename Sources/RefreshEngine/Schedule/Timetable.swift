@@ -42,8 +42,8 @@ extension App {
   func interval(in phase: Phase) -> Interval? {
     guard let policy else { return nil }
     return switch phase {
-    case .foreground: state.overrides.foregroundInterval ?? policy.foregroundInterval
-    case .background: state.overrides.backgroundInterval ?? policy.backgroundInterval
+    case .foreground: timetable.overrides.foregroundInterval ?? policy.foregroundInterval
+    case .background: timetable.overrides.backgroundInterval ?? policy.backgroundInterval
     case .loggedOut: nil
     }
   }
@@ -73,61 +73,134 @@ public struct Overrides: Hashable, Sendable {
   }
 }
 
-extension Engine {
-  /// Sets an app's intervals in place of its file's.
-  mutating func override(_ id: AppID, _ overrides: Overrides, _ turn: inout Turn) {
-    guard let index = apps.index(of: id), apps[index].state.overrides != overrides else { return }
-    let isConfigured = apps[index].policy != nil
-    let spacing = apps[index].spacing(in: apps[index].phase, limits: judge.limits)
-    apps[index].state.overrides = overrides
-    dropOutdated(index, wasConfigured: isConfigured, spacingBefore: spacing, &turn)
-    planner.consider(apps[index], judge, now: turn.now)
-    plan(index, at: turn.now)
-    turn.touch(index)
-    turn.decision.changes.apps.insert(id)
-  }
-
-  /// Drops the request of an interval that is no longer in force; the new interval makes its own.
-  ///
-  /// After a start of the daemon the earlier interval is unknown. Then a request stays if the present interval allows it,
-  /// such as the request of an app in a backlog.
-  mutating func dropOutdated(
-    _ index: AppIndex, wasConfigured: Bool, spacingBefore: Duration?, _ turn: inout Turn
-  ) {
-    guard let request = apps[index].state.request, request.trigger.isByTime else { return }
-    let spacing = apps[index].spacing(in: apps[index].phase, limits: judge.limits)
-    let isOutdated: Bool
-    if wasConfigured {
-      isOutdated = spacingBefore != spacing
-    } else if let spacing {
-      isOutdated = apps[index].state.lastStart.map { request.earliest < $0 + spacing } ?? false
-    } else {
-      isOutdated = true
-    }
-    if isOutdated { dropRequest(of: index, &turn) }
-  }
-}
-
-// Strikes: an app that overruns its deadline three times within a day rests for a day.
-
-extension App {
+/// The facts by which an app's refreshes by time are scheduled.
+struct Timetable: Hashable, Sendable {
   /// How many overruns of the deadline within ``strikeSpan`` make an app rest for as long.
   static let strikesToRest = 3
   static let strikeSpan = Duration.hours(24)
 
+  /// When the last refresh started, from which the next one counts; nil before the first.
+  private(set) var lastStart: Instant?
+  /// When the last refresh that did not fail started: the age of the data; nil before the first.
+  private(set) var freshAt: Instant?
+  /// When the first configuration named the app, boot clock; until there is data, its age counts from here.
+  private(set) var seenAt: Instant?
+  /// When the plan schedules the next background refresh, boot clock; nil without a plan.
+  private(set) var planned: Instant?
+  /// Whether the next slice of planning must plan the app again.
+  private(set) var needsPlan = false
+  /// Intervals set at run time.
+  private(set) var overrides = Overrides()
+  /// How many refreshes in a row have failed and are worth a retry.
+  private(set) var failures: Int32 = 0
+  /// When the last refreshes overran their deadline, oldest first, three at most, boot clock.
+  private var strikes: [Instant] = []
+  /// The server's word about the time before this instant, boot clock; nil without one.
+  ///
+  /// After a success it promises that there is nothing newer; after a failure it asks for no further request.
+  private var freshUntil: Instant?
+  /// How many refreshes in a row the machine had no means to start.
+  private(set) var failedStarts: Int32 = 0
+  /// How many refreshes in a row the activated app left before it took them.
+  private(set) var notTaken: Int32 = 0
+  /// When a failed refresh of which another task found new data last began, boot clock.
+  private(set) var newsAt: Instant?
+
+  /// Makes it from the saved part.
+  init(restoring state: AppState) { restore(state) }
+
+  /// Reads the saved part.
+  mutating func restore(_ state: AppState) {
+    (lastStart, freshAt, seenAt, planned) = (state.lastStart, state.freshAt, state.seenAt, state.planned)
+    (overrides, failures, strikes, freshUntil) = (state.overrides, state.failures, state.strikes, state.freshUntil)
+  }
+
+  /// Writes the saved part.
+  func save(in state: inout AppState) {
+    (state.lastStart, state.freshAt, state.seenAt, state.planned) = (lastStart, freshAt, seenAt, planned)
+    (state.overrides, state.failures, state.strikes, state.freshUntil) = (overrides, failures, strikes, freshUntil)
+  }
+
+  /// When the data was last fresh; without data, when the app was first configured.
+  var ageBegan: Instant? { freshAt ?? seenAt }
+
+  /// Until when a server promised that there is nothing newer, boot clock; nil without a promise.
+  var promisedUntil: Instant? { failures == 0 ? freshUntil : nil }
+
+  /// Until when a failed server asked for no refresh by time, boot clock; nil if it did not.
+  ///
+  /// Neither the interval nor the age of the data starts a refresh earlier.
+  var refusedUntil: Instant? { failures > 0 ? freshUntil : nil }
+
   /// Until when the app rests after repeated overruns of its deadline; nil while it does not rest.
   var restsUntil: Instant? {
-    guard state.strikes.count >= Self.strikesToRest, let first = state.strikes.first,
-      let last = state.strikes.last
-    else { return nil }
+    guard strikes.count >= Self.strikesToRest, let first = strikes.first, let last = strikes.last else { return nil }
     return first.duration(to: last) <= Self.strikeSpan ? last + Self.strikeSpan : nil
   }
-}
 
-extension Engine {
-  /// Counts a strike: the app overran its deadline.
-  mutating func strike(_ index: AppIndex, at now: Instant) {
-    apps[index].state.strikes.append(now)
-    if apps[index].state.strikes.count > App.strikesToRest { apps[index].state.strikes.removeFirst() }
+  // MARK: - Events
+
+  /// Records that a configuration names the app; true for the first time.
+  mutating func see(at now: Instant) -> Bool {
+    guard seenAt == nil else { return false }
+    seenAt = now
+    return true
   }
+
+  /// Sets the intervals at run time.
+  mutating func override(_ overrides: Overrides) { self.overrides = overrides }
+
+  /// Sets the planned instant; nil for none.
+  mutating func plan(_ instant: Instant?) { (planned, needsPlan) = (instant, false) }
+
+  /// Restores a plan that was in force before.
+  mutating func restorePlan(_ instant: Instant?) { planned = instant }
+
+  /// Has the next slice of planning plan the app again.
+  mutating func requirePlan() { needsPlan = true }
+
+  /// Counts a start; the next one counts from it.
+  mutating func start(at now: Instant) { lastStart = now }
+
+  /// Counts a sync that the app has made by itself.
+  mutating func sync(at now: Instant) { (lastStart, freshAt, failures, freshUntil) = (now, now, 0, nil) }
+
+  /// Makes the data as fresh as a refresh that began at an instant; the app may have synced by itself meanwhile.
+  mutating func freshen(from start: Instant) { freshAt = max(start, freshAt ?? start) }
+
+  /// Sets until when the server's word holds, boot clock; nil for none.
+  mutating func setWord(until instant: Instant?) { freshUntil = instant }
+
+  /// Counts a failure that is worth a retry; returns how many there were in a row.
+  mutating func countFailure() -> Int32 {
+    failures = BackOff.refreshes.counting(failures)
+    return failures
+  }
+
+  /// Ends the failures in a row.
+  mutating func endFailures() { failures = 0 }
+
+  /// Counts a strike: the app overran its deadline.
+  mutating func strike(at now: Instant) {
+    strikes.append(now)
+    if strikes.count > Self.strikesToRest { strikes.removeFirst() }
+  }
+
+  /// Counts a refresh that the machine had no means to start; returns how many there were in a row.
+  mutating func countFailedStart() -> Int32 {
+    failedStarts += 1
+    return failedStarts
+  }
+
+  /// Ends the refreshes in a row that the machine had no means to start.
+  mutating func endFailedStarts() { failedStarts = 0 }
+
+  /// Counts a refresh that the activated app left before it took it.
+  mutating func countNotTaken() { notTaken += 1 }
+
+  /// Ends the refreshes in a row that the app did not take.
+  mutating func endNotTaken() { notTaken = 0 }
+
+  /// Records that a failed refresh has found new data.
+  mutating func findNews(at start: Instant) { newsAt = start }
 }

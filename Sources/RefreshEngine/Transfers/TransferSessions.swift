@@ -124,15 +124,9 @@ struct WakeLimit: Hashable, Sendable {
 }
 
 extension App {
-  /// The next ended session to report to the app; nil without one.
-  var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
-
-  /// When an ended session wakes the app, boot clock; nil without one.
-  var wakesForSessionAt: Instant? { nextDrained.map { max($0.earliest, wakeLimit.freeAt ?? $0.earliest) } }
-
   /// The verdict while its next refresh is not due: the wake limit holds an ended session that would wake it now.
   func verdict(waitingFor due: Due, at now: Instant) -> Verdict {
-    guard due.trigger == .transfer, let drained = nextDrained, drained.earliest <= now else {
+    guard due.trigger == .transfer, let drained = mailbox.nextDrained, drained.earliest <= now else {
       return .notDue(due)
     }
     return .held([.wakeLimit(until: due.window.earliest)], due: due)
@@ -142,7 +136,7 @@ extension App {
 extension Engine {
   /// Counts a wake for a drained session, which is saved before its first process.
   mutating func countWake(_ started: Started, of index: AppIndex, _ turn: inout Turn) {
-    apps[index].wakeLimit.count(at: turn.now)
+    apps[index].mailbox.countWake(at: turn.now)
     addTries(1, to: started, of: apps.id(at: index), &turn)
   }
 
@@ -162,9 +156,9 @@ extension Engine {
 
   /// Reopens a session that has a new transfer: its end is delivered after that.
   mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
-    guard let index = apps.index(of: session.app), apps[index].drained.contains(where: { $0.name == session.name })
-    else { return }
-    apps[index].drained.removeAll { $0.name == session.name }
+    guard let index = apps.index(of: session.app), apps[index].mailbox.remove(sessionNamed: session.name) else {
+      return
+    }
     turn.touch(index)
   }
 
@@ -176,10 +170,9 @@ extension Engine {
 
   mutating func requestWake(for session: TransferSession, at earliest: Instant) {
     guard needsWake(session), let index = apps.index(of: session.app),
-      apps[index].refreshing?.started.session != session.name,
-      !apps[index].drained.contains(where: { $0.name == session.name })
+      apps[index].refreshing?.started.session != session.name
     else { return }
-    apps[index].drained.append(DrainedSession(name: session.name, earliest: earliest))
+    apps[index].mailbox.add(DrainedSession(name: session.name, earliest: earliest))
   }
 
   /// Resolves the wake for a session: the end is delivered, or the wake is requested again.

@@ -450,8 +450,8 @@ extension Judge {
   func reasonToStop(_ state: TransferState, of app: App?) -> TransferStop? {
     if life.isStopping { return .shutdown }
     if life.isSuspending { return .sleep }
-    guard let app, let policy = app.policy, !app.state.isDisabled, pause == nil else { return .user }
-    if app.state.isLoggedOut { return .loggedOut }
+    guard let app, let policy = app.policy, !app.switches.isDisabled, pause == nil else { return .user }
+    if app.visits.isLoggedOut { return .loggedOut }
     let constraints = policy.constraints
     let isLost = Constraint.facts.contains { conditions.fact($0, of: constraints).value?.isMet == false }
     if isLost { return .network }
