@@ -19,8 +19,7 @@ struct AppWeightTests {
 
   @Test(arguments: [0, 1, 2, 3, 47, 48, 49, 1000]) func `Each of many apps is found by its id`(count: Int) throws {
     let ids = try (0..<count).map { try #require(AppID("org.example.app\($0)")) }
-    let table = AppTable(
-      restoring: Dictionary(uniqueKeysWithValues: ids.map { ($0, AppState()) }), learned: [:])
+    let table = AppTable(restoring: Dictionary(uniqueKeysWithValues: ids.map { ($0, AppState()) }))
     for id in ids { #expect(table.index(of: id).map { table.id(at: $0) } == id) }
     #expect(table.index(of: try #require(AppID("org.example.other"))) == nil)
   }
