@@ -24,7 +24,7 @@ public struct Engine: Sendable {
   let awaitsBegin: Bool
   var schedule = Schedule()
   /// The window of the next `wokeUp`, nil for never; stored, because a computed property would copy the engine.
-  public internal(set) var nextWake: Window?
+  public private(set) var nextWake: Window?
   /// Whether any refresh or transfer runs; stored for the same reason.
   public private(set) var isBusy = false
 
@@ -60,7 +60,7 @@ public struct Engine: Sendable {
       spread: spread, clock: LocalClock(wallOffset: wallOffset, zone: zone, late: late), pause: device.pause)
     apps = AppTable(restoring: states)
     for (id, learned) in learned { if let index = apps.index(of: id) { planner.setLearned(learned, of: index) } }
-    for (id, state) in transfers { self.transfers[id] = state }
+    self.transfers.restore(transfers)
     for (id, pushes) in pushes { if let index = apps.index(of: id) { apps[index].mailbox.restore(pushes) } }
     updateNextWake()
   }
@@ -81,7 +81,9 @@ public struct Engine: Sendable {
       if apps[index].refreshing != nil { advance(index, &turn) }
     }
     apply(event, &turn)
-    runTransfers(&turn)
+    followSessions(&turn)
+    transfers.run(judge, apps, &turn)
+    followSessions(&turn)
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     startQueued(&turn)
     for index in turn.touched.inOrder { settle(index, &turn) }
@@ -153,20 +155,33 @@ public struct Engine: Sendable {
     case .changed(let id, let folder): applyChange(of: id, in: folder, &turn)
     case .synced(let id, let foundNew): recordOwnSync(of: id, foundNew: foundNew, &turn)
     case .suspending(let until): suspend(until: until, &turn)
-    case .enqueued(let enqueued): enqueue(enqueued, &turn)
-    case .transferPaused(let id, let isPaused): pause(id, isPaused, &turn)
-    case .transferCancelled(let id): cancel(id, &turn)
-    case .transferPrioritized(let id, let priority): prioritize(id, priority, &turn)
-    case .transferReported(let id, let report): self.report(id, report, &turn)
+    case .enqueued(let enqueued): transfers.enqueue(enqueued, judge.limits.transfers, &turn)
+    case .transferPaused(let id, let isPaused): transfers.pause(id, isPaused, &turn)
+    case .transferCancelled(let id): transfers.cancel(id, &turn)
+    case .transferPrioritized(let id, let priority): transfers.prioritize(id, priority, &turn)
+    case .transferReported(let id, let report): transfers.apply(report, of: id, judge.spread, &turn)
     case .transferFetched(let id): transfers.markFetched(id)
-    case .transferMoved(let id, let bytes): transfers.note(bytes, movedOf: id, at: turn.now)
-    case .several(let events): for event in events { apply(event, &turn) }
-    case .roomFound(let id): findRoom(id, &turn)
+    case .transferMoved(let id, let bytes): transfers.count(bytes, movedOf: id, at: turn.now)
+    case .several(let events):
+      for event in events {
+        apply(event, &turn)
+        followSessions(&turn)
+      }
+    case .roomFound(let id): transfers.findRoom(id, judge.spread, &turn)
     case .pushed(let id, let push): receive(push, for: id, &turn)
     case .clockStepped(let offset): setWall(offset, &turn)
     case .stopped(let left): stop(leaving: left, &turn)
     case .wokeUp: goRound(&turn)
     }
+  }
+
+  /// Computes the next wake, after a change of the engine.
+  mutating func updateNextWake() {
+    var shared = planner.wake
+    if let wake = transfers.wakeAt, shared.map({ wake < $0.latest }) ?? true {
+      shared = Window(earliest: wake, latest: wake)
+    }
+    nextWake = schedule.wake(beside: shared)
   }
 
   /// How often the daemon has started on its store.
@@ -184,6 +199,8 @@ struct Turn {
   let now: Instant
   /// The apps whose verdict may have changed.
   var touched = AppIndexes()
+  /// The sessions of transfers that have changed, in this order.
+  var sessions: [SessionChange] = []
   var decision = Decision()
 
   /// Marks an app whose verdict may have changed.

@@ -133,21 +133,11 @@ extension Engine {
       turn.decision.changes.apps.insert(id)
     }
     turn.touched.insert(apps.indexes)
-    passForTransfers(off, late, &turn)
+    transfers.pass(off, late, judge.limits.transfers, &turn)
     if case .until(let end)? = judge.pause, end == late.ahead.pause {
       setPause(.until(end - off), &turn)
       endPause(&turn)
     }
     catchUp(&turn, byStaleness: true)
-  }
-
-  /// Counts the time off for transfers: their next tries, their ends and their removal.
-  private mutating func passForTransfers(_ off: Duration, _ late: LateClock, _ turn: inout Turn) {
-    for id in transfers.ids {
-      guard let state = transfers[id] else { continue }
-      set(state.moved(late.passing(off, restored: late.ahead.transfers[id].map { [$0] })), of: id, &turn)
-      guard let moved = transfers[id], moved.endedAt == nil else { continue }
-      transfers.considerGiveUp(at: moved.policy.enqueuedAt + judge.limits.transfers.giveUp)
-    }
   }
 }

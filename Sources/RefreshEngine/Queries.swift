@@ -200,6 +200,53 @@ extension Engine {
   /// Whether the bridge may connect to its sources: the network meets the configuration, and the machine stays awake.
   public var mayBridge: Bool { judge.mayBridge }
 
+  // MARK: - Transfers
+
+  /// The judgement about a transfer at an instant, boot clock; nil for an unknown transfer.
+  public func transferVerdict(on id: TransferID, at now: Instant) -> TransferVerdict? {
+    transfers[id].map { judge.verdict(on: $0, among: transfers.queue, apps, at: now) }
+  }
+
+  /// The known transfers, in order of id.
+  public var transferIDs: [TransferID] { transfers.queue.ids }
+
+  /// The state of a transfer, for the store; nil for an unknown transfer.
+  public func transferState(of id: TransferID) -> TransferState? { transfers[id] }
+
+  /// Whether all transfers of a session have ended; true for a session without transfers.
+  public func isDrained(_ session: TransferSession) -> Bool { transfers.queue.sessions[session]?.open ?? 0 == 0 }
+
+  /// How many transfers run, and how many wait or are paused.
+  public var transferCounts: (running: Int, waiting: Int) {
+    let running = transfers.queue.given.count
+    return (running, transfers.queue.openCount - running)
+  }
+
+  /// When time requires the next look at the transfers, boot clock; nil for never.
+  public var transferWake: Instant? { transfers.wakeAt }
+
+  /// The start of a running refresh; nil for an unknown refresh.
+  public func started(of refresh: RefreshID) -> Started? {
+    refreshing(refresh)?.started
+  }
+
+  /// The transfers that a refresh reports to the app, in order of id: transfers of its session that ended before its start,
+  /// and were not reported before.
+  public func transfers(deliveredBy started: Started, to app: AppID) -> [TransferID] {
+    transfers.delivered(by: started, to: app)
+  }
+
+  /// How often the app was woken for the session that a refresh reports, including this wake; nil for another refresh.
+  ///
+  /// It is more than 1 if an earlier wake was cut short, had to be repeated, or may have been lost with the daemon.
+  public func tries(deliveredBy refresh: RefreshID) -> Int? {
+    guard let app = judge.running.app(of: refresh), let started = started(of: refresh), started.session != nil else {
+      return nil
+    }
+    return max(
+      1, transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
+  }
+
   // MARK: - Learning
 
   /// The habits of an app, as learnt or pinned in its file; nil while nothing is learnt.

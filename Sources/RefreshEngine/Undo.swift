@@ -92,7 +92,7 @@ extension Engine {
       restore(learned, of: index, &turn)
       change(index, &turn)
       turn.decision.changes.restore(id)
-    case .transfer(let id, let state): restore(state, of: id, &turn)
+    case .transfer(let id, let state): transfers.takeBack(to: state, of: id, &turn)
     }
   }
 
@@ -104,38 +104,5 @@ extension Engine {
   private mutating func restore(_ learned: Learned?, of index: AppIndex, _ turn: inout Turn) {
     planner.setLearned(learned, of: index)
     turn.decision.changes.learned.insert(apps.id(at: index))
-  }
-
-  /// Restores a transfer before a change; a transfer that a worker has goes on, because its stop order is void.
-  private mutating func restore(_ before: TransferState, of id: TransferID, _ turn: inout Turn) {
-    guard var state = transfers[id], state.endedAt == nil else { return }
-    state.policy.priority = before.policy.priority
-    switch (before.isGiven, state.isGiven) {
-    case (true, true):
-      // Stops by the engine itself stay in force.
-      switch state.stage {
-      case .stopping(.paused), .stopping(.cancelled): state.stage = before.stage
-      case .stopping(.user) where before.stage == .stopping(.paused): state.stage = before.stage
-      case .transferring where before.stage == .stopping(.paused):
-        set(state, of: id, &turn)
-        return pause(id, true, &turn)
-      default: break
-      }
-    case (false, false): (state.stage, state.failures) = (before.stage, before.failures)
-    case (true, false):
-      if before.stage == .stopping(.paused) {
-        state.stage = .paused
-      } else if state.stage == .paused {
-        state.stage = .waiting(from: turn.now)
-      }
-    case (false, true):
-      if case .stopping(.cancelled) = state.stage {
-        (state.stage, state.failures) = (before.stage, before.failures)
-      } else if before.stage == .paused {
-        set(state, of: id, &turn)
-        return pause(id, true, &turn)
-      }
-    }
-    set(state, of: id, &turn)
   }
 }

@@ -151,17 +151,6 @@ public struct Window: Hashable, Sendable {
   }
 }
 
-extension Engine {
-  /// Computes the next wake, after a change of the engine.
-  mutating func updateNextWake() {
-    var shared = planner.wake
-    if let transferWake, shared.map({ transferWake < $0.latest }) ?? true {
-      shared = Window(earliest: transferWake, latest: transferWake)
-    }
-    nextWake = schedule.wake(beside: shared)
-  }
-}
-
 extension App {
   /// The part of a background refresh's interval that is its window; ``longestWindow`` bounds it.
   ///

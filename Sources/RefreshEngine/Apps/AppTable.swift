@@ -56,6 +56,12 @@
     apps.append(app)
   }
 
+  /// The policy of an app; nil if no file names the app.
+  func policy(of id: AppID) -> Policy? { known[id].flatMap { apps[Int($0)].policy } }
+
+  /// The owner of an app; root if it is not configured.
+  func owner(of id: AppID) -> UInt32 { policy(of: id)?.owner ?? 0 }
+
   /// The phase of an app; nil if it is not configured.
   @usableFromInline func phase(of id: AppID) -> Phase? {
     guard let index = known[id].map(Int.init), apps[index].sharedPolicy != nil else { return nil }

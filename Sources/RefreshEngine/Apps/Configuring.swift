@@ -43,7 +43,8 @@ extension Engine {
     inheritKeptUnits(&turn)
     planner.replan(after: limitsBefore, apps, judge, &turn)
     catchUp(&turn, isMissed: isFirst, besides: overdue)
-    resumeTransfers(isFirst: isFirst, &turn)
+    transfers.resume(isFirst: isFirst, judge, apps, &turn)
+    requestWakes(at: turn.now)
     if isFirst { tidyPushes(&turn) }
     schedule.considerAll()
     turn.touched.insert(apps.indexes)
@@ -95,7 +96,7 @@ extension Engine {
   /// Whether an app is known although no file names it, and nothing of it runs: neither a refresh nor a transfer.
   public func mayErase(_ id: AppID) -> Bool {
     guard let index = apps.index(of: id), apps[index].policy == nil, apps[index].refreshing == nil else { return false }
-    return apps[index].timetable.seenAt != nil && !transfers.hasOpen(of: id)
+    return apps[index].timetable.seenAt != nil && !transfers.queue.hasOpen(of: id)
   }
 
   /// Forgets everything about an app that is out of the configuration, also its waiting pushes and sessions.
@@ -116,10 +117,7 @@ extension Engine {
   private mutating func forgetEnded(of index: AppIndex, _ turn: inout Turn) {
     let id = apps.id(at: index)
     apps[index].mailbox.forgetSessions()
-    for transfer in transfers.ids where transfers[transfer]?.policy.app == id && transfers[transfer]?.endedAt != nil {
-      transfers[transfer] = nil
-      turn.decision.changes.transfers.insert(transfer)
-    }
+    transfers.forgetEnded(of: id, &turn)
   }
 }
 

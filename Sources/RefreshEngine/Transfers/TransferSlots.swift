@@ -10,7 +10,7 @@ struct TransferPicker {
     /// The indices of its user and its app in the counts.
     let user: Int
     let app: Int
-    var entries: ArraySlice<Transfers.Entry>
+    var entries: ArraySlice<TransferQueue.Entry>
   }
 
   private var lanes: [Lane] = []
@@ -24,8 +24,8 @@ struct TransferPicker {
   /// `owner` gives the user of an app. `mayRun` says whether nothing holds the transfers of a lane; it is called once
   /// for each app and network.
   init(
-    _ queue: Transfers, limits: TransferLimits, owner: (AppID) -> UInt32,
-    mayRun: (Transfers.LaneKey) -> Bool
+    _ queue: TransferQueue, limits: TransferLimits, owner: (AppID) -> UInt32,
+    mayRun: (TransferQueue.LaneKey) -> Bool
   ) {
     slots = TransferSlots(given: queue, limits: limits)
     guard slots.mayHaveAny, !queue.lanes.isEmpty else { return }
@@ -69,7 +69,7 @@ struct TransferSlots {
   private var ofHost: [String: Int]
   private let limits: TransferLimits
 
-  init(given queue: Transfers, limits: TransferLimits) {
+  init(given queue: TransferQueue, limits: TransferLimits) {
     (count, ofHost) = (queue.movingCount, queue.givenOfHost)
     self.limits = limits
   }
@@ -98,7 +98,7 @@ struct TransferSlots {
   }
 }
 
-extension Transfers {
+extension TransferQueue {
   /// How many transfers of each user are on the way to or from their servers.
   func givenOfUser(_ owner: (AppID) -> UInt32) -> [UInt32: Int] {
     givenOfApp.reduce(into: [:]) { $0[owner($1.key), default: 0] += $1.value }
@@ -144,50 +144,6 @@ struct TransferPace: Sendable {
     guard bytes - before >= Self.worthASlot else { return }
     (self.bytes, gotOnAt) = (bytes, now)
   }
-}
-
-extension Engine {
-  /// Stops one transfer that keeps others from a slot for too long: a slow transfer, or a transfer of a user with more
-  /// slots.
-  ///
-  /// It stops the next only when that slot is free. It sets when to look again.
-  mutating func giveWay(_ turn: inout Turn) {
-    transfers.setYield(at: nil)
-    guard transfers.hasRipe, transfers.yielding.isEmpty, !transfers.paces.isEmpty else { return }
-    let given = transfers.givenOfUser { owner(of: $0) }
-    var due: [(at: Instant, id: TransferID)] = []
-    for (id, pace) in transfers.paces {
-      guard let state = transfers[id], state.stage == .transferring, !transfers.fetched.contains(id),
-        let fewest = fewestOfWaiting(for: state.policy.server, given, at: turn.now)
-      else { continue }
-      var at = pace.gotOnAt + TransferPace.patience
-      if given[owner(of: state.policy.app)] ?? 0 >= fewest + 2 {
-        at = min(at, pace.began + (fewest == 0 ? TransferPace.turnBesideNone : TransferPace.turn))
-      }
-      due.append((at, id))
-    }
-    // The newest of the due transfers, so that older transfers finish.
-    let ripe = due.filter { $0.at <= turn.now }.map(\.id).max()
-    guard let id = ripe else { return transfers.setYield(at: due.map(\.at).min()) }
-    transfers.markYielding(id)
-    stopTransfer(id, .user, &turn)
-  }
-
-  /// The fewest slots of a user who waits for the slot of a transfer with this server; nil if nobody waits.
-  private func fewestOfWaiting(for server: String, _ given: [UInt32: Int], at now: Instant) -> Int? {
-    var slots = TransferSlots(given: transfers, limits: limits.transfers)
-    slots.giveBack(with: server)
-    return transfers.lanes.compactMap { key, servers in
-      let mine = given[owner(of: key.app)] ?? 0
-      let waits =
-        servers.keys.contains { slots.has($0, isFirst: mine == 0) }
-        && lastingHolds(on: key.app, network: key.network, at: now).isEmpty
-      return waits ? mine : nil
-    }.min()
-  }
-
-  /// The owner of an app; root if it is not configured.
-  func owner(of app: AppID) -> UInt32 { policy(of: app)?.owner ?? 0 }
 }
 
 /// The bandwidth bound of all transfers, shared among the workers.
