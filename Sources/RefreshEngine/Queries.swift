@@ -273,6 +273,14 @@ extension Engine {
     return counts
   }
 
+  /// Whether a refresh of an app that starts now has low priority, so that the user's work comes first.
+  ///
+  /// A person waits for a refresh that was asked for, and for every refresh of an app in front.
+  public func givesWay(_ id: AppID, _ trigger: Trigger) -> Bool {
+    guard let index = apps.index(of: id), apps[index].policy?.backgroundPriority == .low else { return false }
+    return trigger != .manual && trigger != .foreground && apps[index].phase != .foreground
+  }
+
   /// How many refreshes are running, without refreshes whose processes no signal ends.
   public var refreshingCount: Int { judge.running.count }
 

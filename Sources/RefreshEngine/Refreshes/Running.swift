@@ -6,16 +6,6 @@ public enum BackgroundPriority: String, Hashable, Sendable, CaseIterable {
   case normal
 }
 
-extension Engine {
-  /// Whether a refresh of an app that starts now has low priority, so that the user's work comes first.
-  ///
-  /// A person waits for a refresh that was asked for, and for every refresh of an app in front.
-  public func givesWay(_ id: AppID, _ trigger: Trigger) -> Bool {
-    guard let index = apps.index(of: id), apps[index].policy?.backgroundPriority == .low else { return false }
-    return trigger != .manual && trigger != .foreground && apps[index].phase != .foreground
-  }
-}
-
 /// The running refreshes, their slots, and the tasks that survived the previous daemon.
 struct Running: Sendable {
   private var apps: [RefreshID: AppID] = [:]
@@ -125,17 +115,4 @@ struct Slots: Sendable {
     total = Count(all: total.all + all, young: total.young + young)
     ofUser[user] = own.all + all > 0 ? Count(all: own.all + all, young: own.young + young) : nil
   }
-}
-
-extension Engine {
-  /// Lets a refresh that has run for long count against its own user only.
-  mutating func ageSlot(_ refreshing: inout Refreshing, at now: Instant) {
-    if judge.running.age(&refreshing, at: now) { schedule.considerAll() }
-  }
-
-  /// Removes a refresh that has ended from the running ones.
-  mutating func freeSlot(_ refreshing: Refreshing) { if judge.running.remove(refreshing) { schedule.considerAll() } }
-
-  /// Frees the slot of a refresh whose processes no signal ends; its app stays busy until they end.
-  mutating func giveUpSlot(_ refreshing: Refreshing) { if judge.running.giveUp(refreshing) { schedule.considerAll() } }
 }

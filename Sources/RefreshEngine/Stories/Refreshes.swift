@@ -94,6 +94,21 @@ extension Engine {
     turn.decision.changes.apps.insert(apps.id(at: index))
   }
 
+  /// Lets a refresh that has run for long count against its own user only.
+  private mutating func ageSlot(_ refreshing: inout Refreshing, at now: Instant) {
+    if judge.running.age(&refreshing, at: now) { schedule.considerAll() }
+  }
+
+  /// Removes a refresh that has ended from the running ones.
+  private mutating func freeSlot(_ refreshing: Refreshing) {
+    if judge.running.remove(refreshing) { schedule.considerAll() }
+  }
+
+  /// Frees the slot of a refresh whose processes no signal ends; its app stays busy until they end.
+  private mutating func giveUpSlot(_ refreshing: Refreshing) {
+    if judge.running.giveUp(refreshing) { schedule.considerAll() }
+  }
+
   /// Asks the app's running refresh to end, if there is one.
   ///
   /// For a lost constraint, `detail` has the needed and the present condition.
