@@ -6,6 +6,8 @@ public struct Decision: Hashable, Sendable {
   public var tasksEnded: [EndedTask] = []
   /// The ended sessions of transfers that their apps never learn of, because no refresh could be started for a week.
   public var wakesDropped: [TransferSession] = []
+  /// The apps whose phase changed by a signal, a lease, a desktop or a session, with the new phase.
+  public var phases: [AppID: Phase] = [:]
   /// The effects to perform after the commit, in this order, even if it fails.
   public var effects: [Effect] = []
 
@@ -17,6 +19,7 @@ public struct Decision: Hashable, Sendable {
     changes.merge(later.changes)
     tasksEnded += later.tasksEnded
     wakesDropped += later.wakesDropped
+    phases.merge(later.phases) { $1 }
     effects += later.effects
   }
 }

@@ -67,7 +67,7 @@ final class VirtualDaemon {
 
   /// Sends a signal of an app, as its call does.
   func send(_ signal: Signal, of app: AppID) {
-    daemon.audience.changePhase(of: app) { daemon.core.handle(.signalled(app, signal)) }
+    daemon.core.handle(.signalled(app, signal))
     scheduler.run(for: .zero)
   }
 }

@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 /// The clients with open calls: watchers, leases, attached processes and waiting `Run` calls.
-final class Audience {
+final class Audience: DecisionObserver  {
   typealias LeaseCall = Call<AppInterface.Signal.Parameters>
 
   let watchers: Watchers
@@ -22,16 +22,15 @@ final class Audience {
     runCalls = RunCalls(core)
   }
 
-  /// Performs a change that may change the app's phase, and reports a new phase to the journal and the app's clients.
-  ///
-  /// `isSeen` says that a desktop shows the app, without a signal.
-  func changePhase(of app: AppID, isSeen: Bool = false, _ change: () -> Void) {
-    let before = core.engine.phase(of: app)
-    change()
-    guard let after = core.engine.phase(of: app), after != before else { return }
-    journal.changedPhase(of: app, to: after, isSeen: isSeen)
-    watchers.report(after, of: app)
-    attached.report(after, of: app)
+  /// Reports the phases that changed to the journal and the apps' clients.
+  func observe(_ decision: Decision, on event: Event, at now: Instant) {
+    // A desktop shows the app, without a signal.
+    let isSeen = if case .shown = event { true } else { false }
+    for (app, phase) in decision.phases.sorted(by: { $0.key < $1.key }) {
+      journal.changedPhase(of: app, to: phase, isSeen: isSeen)
+      watchers.report(phase, of: app)
+      attached.report(phase, of: app)
+    }
   }
 
   /// Holds a signal until the connection of its call ends.
@@ -41,9 +40,9 @@ final class Audience {
     call.onDisconnect("\(lease)") {
       self.leases[app]?[lease] = nil
       if self.leases[app]?.isEmpty == true { self.leases[app] = nil }
-      self.changePhase(of: app) { self.core.handle(.leaseEnded(lease, app)) }
+      self.core.handle(.leaseEnded(lease, app))
     }
-    changePhase(of: app) { core.handle(.leased(lease, app, signal)) }
+    core.handle(.leased(lease, app, signal))
   }
 
   /// Attaches a process until its connection ends, when `onEnd` is called; returns the lease.
@@ -53,11 +52,11 @@ final class Audience {
     // A client that hangs up may have sent several calls: each ends its own lease.
     call.onDisconnect("\(lease)") {
       self.attached.remove(lease, of: app, call.peer)
-      self.changePhase(of: app) { self.core.handle(.leaseEnded(lease, app)) }
+      self.core.handle(.leaseEnded(lease, app))
       self.attached.reportServed(app)
       onEnd(lease)
     }
-    changePhase(of: app) { core.handle(.leased(lease, app, .launched)) }
+    core.handle(.leased(lease, app, .launched))
     attached.greet(lease, of: app)
     attached.reportServed(app)
     return lease

@@ -120,6 +120,7 @@ final class Daemon {
           self,  // watches the conditions that a pause or a transfer needs
           changes,  // reads the last writes of an ended refresh
           pushes.bridge,  // tells the push bridge whether it may connect
+          audience,  // reports the phases that have changed
         ]))
   }
 
@@ -132,15 +133,9 @@ final class Daemon {
     let undo = core.engine.undo(of: events)
     if events.count == 1 { core.handle(events[0]) } else { core.handle(.several(events)) }
     saving.promise { [unowned self] problem, _ in
-      if problem != nil { takeBack(undo) }
+      if problem != nil { core.handle(.several(undo)) }
       promise(problem)
     }
-  }
-
-  /// Undoes changes by a user that cannot be stored.
-  private func takeBack(_ undo: [Event]) {
-    guard case .signalled(let app, _)? = undo.first else { return core.handle(.several(undo)) }
-    audience.changePhase(of: app) { core.handle(.several(undo)) }
   }
 
   /// Performs an effect; a start runs after the commit, even a failed commit.

@@ -24,14 +24,13 @@ extension Daemon {
     switch signal {
     case .login, .logout: logInOrOut(signal, of: app.id, call)
     case .launched, .foreground, .background, .terminated:
-      audience.changePhase(of: app.id) { core.handle(.signalled(app.id, signal)) }
+      core.handle(.signalled(app.id, signal))
       answer(call, app.id)
     }
   }
 
   /// Logs the app in or out, and answers when that is on the disk.
   private func logInOrOut(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
-    audience.changePhase(of: app) {
       handleDurably([.signalled(app, signal)]) { problem in
         guard let problem else {
           if signal == .logout, self.core.engine.phase(of: app) == .loggedOut {
@@ -41,7 +40,6 @@ extension Daemon {
         }
         call.fail(RefreshdInterface.NotStored(problem: problem.description))
       }
-    }
   }
 
   private func lease(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {

@@ -134,7 +134,7 @@ final class DesktopSessions {
 
   private func show(_ app: AppID, _ presence: Presence) {
     guard let before = core.engine.presence(of: app), before != presence else { return }
-    audience.changePhase(of: app, isSeen: true) { core.handle(.shown(app, presence)) }
+    core.handle(.shown(app, presence))
   }
 }
 

@@ -53,7 +53,7 @@ final class SessionFollower {
 
   private func tell(_ app: AppID, isPresent: Bool) {
     guard core.engine.state(of: app)?.isOwnerPresent != isPresent else { return }
-    audience.changePhase(of: app) { core.handle(.ownerPresent(app, isPresent)) }
+    core.handle(.ownerPresent(app, isPresent))
     if !isPresent { audience.runCalls.giveUp(app, .loggedOut) }
   }
 }

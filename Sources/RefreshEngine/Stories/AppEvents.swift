@@ -53,7 +53,10 @@ extension Engine {
     let (before, saved) = (apps[index].phase, apps[index].saved)
     change(&apps[index].visits)
     let phase = apps[index].phase
-    if phase != before { enter(phase, index, at: turn.now) }
+    if phase != before {
+      enter(phase, index, at: turn.now)
+      turn.decision.phases[apps.id(at: index)] = phase
+    }
     apps[index].visits.phaseChanged(from: before, at: turn.now)
     if phase != .foreground, apps[index].visits.isOpen { endOpening(of: index, &turn) }
     if phase == .foreground, !apps[index].visits.isOpen, apps[index].visits.isReportedForeground {

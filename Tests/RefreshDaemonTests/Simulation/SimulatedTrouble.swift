@@ -86,7 +86,7 @@ extension SimulatedWorld {
   func send(_ signal: Signal, of app: AppID) {
     guard let daemon = life?.daemon else { return }
     note("\(signal) of \(app)")
-    daemon.audience.changePhase(of: app) { daemon.core.handle(.signalled(app, signal)) }
+    daemon.core.handle(.signalled(app, signal))
   }
 
   // MARK: - Durable requests
