@@ -149,9 +149,17 @@ class Gnome(BusDesktop):
         assert self.ask(f"{text}; true") == "true", text
 
     def enable(self, word="Enable"):
-        reply = self.call(
-            "org.gnome.Shell", "/org/gnome/Shell", "org.gnome.Shell.Extensions", f"{word}Extension", "s", self.extension)
-        assert reply["data"] == [True], reply
+        """Enables the extension, or disables it, and waits until GNOME Shell has done so."""
+
+        def extension(method):
+            return self.call(
+                "org.gnome.Shell", "/org/gnome/Shell", "org.gnome.Shell.Extensions", method, "s", self.extension)["data"]
+
+        assert extension(f"{word}Extension") == [True]
+        # The first states of GNOME Shell's ExtensionState are enabled and disabled.
+        wanted = {"Enable": 1, "Disable": 2}[word]
+        self.until(lambda: extension("GetExtensionInfo")[0]["state"]["data"] == wanted, f"the extension ({word})",
+                   self.compositor)  # fmt: skip
 
     def window(self, id):
         """Opens a window and gives it the focus, which GNOME Shell does not give to a window that nobody asked for."""

@@ -12,7 +12,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "DaemonTests")]
 
 from bus_desktops import Gnome, KWin  # noqa: E402
-from desktop import USER, Session, Sway, X11  # noqa: E402
+from desktop import USER, Desktop, Session, Sway, X11  # noqa: E402
 from program import Program  # noqa: E402
 from stage import bounded, daemon, scratch  # noqa: E402, F401
 
@@ -23,12 +23,18 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Shows the output of the programs of a failed test."""
+    """Shows the output of the programs and of the desktop of a failed test."""
     report = yield
     if report.failed:
         for program in item.funcargs.values():
             if isinstance(program, Program):
                 report.sections.append((program.name, "\n".join(program.written()[-100:])))
+            if isinstance(program, Desktop) and program.processes:
+                # The first program is the desktop itself, or its bus; the last are windows.
+                for process in program.processes[:3]:
+                    process.log.seek(0)
+                    said = process.log.read().decode(errors="replace").splitlines()
+                    report.sections.append((str(process.args[0]), "\n".join(said[-30:])))
     return report
 
 
