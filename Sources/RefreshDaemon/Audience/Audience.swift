@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 /// The clients with open calls: watchers, leases, attached processes and waiting `Run` calls.
-final class Audience: DecisionObserver  {
+final class Audience: DecisionObserver {
   typealias LeaseCall = Call<AppInterface.Signal.Parameters>
 
   let watchers: Watchers

@@ -31,15 +31,15 @@ extension Daemon {
 
   /// Logs the app in or out, and answers when that is on the disk.
   private func logInOrOut(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
-      handleDurably([.signalled(app, signal)]) { problem in
-        guard let problem else {
-          if signal == .logout, self.core.engine.phase(of: app) == .loggedOut {
-            self.audience.runCalls.giveUp(app, .loggedOut)
-          }
-          return self.answer(call, app)
+    handleDurably([.signalled(app, signal)]) { problem in
+      guard let problem else {
+        if signal == .logout, self.core.engine.phase(of: app) == .loggedOut {
+          self.audience.runCalls.giveUp(app, .loggedOut)
         }
-        call.fail(RefreshdInterface.NotStored(problem: problem.description))
+        return self.answer(call, app)
       }
+      call.fail(RefreshdInterface.NotStored(problem: problem.description))
+    }
   }
 
   private func lease(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
