@@ -31,7 +31,7 @@ import numpy
 from fleets import DAY, INTERVALS
 
 PROFILES = {"thrifty": 2, "balanced": 5, "fresh": 12}
-"""Refreshes an app and day, at most (Sources/RefreshEngine/Learning/Learnings.swift)."""
+"""Refreshes an app and day, at most (Sources/RefreshEngine/Learning/DeviceHabits.swift)."""
 SCORES = {
     "public": {"thrifty": 0.94, "balanced": 0.92, "fresh": 0.93},
     "regime": {"thrifty": 0.93, "balanced": 0.91, "fresh": 0.92},

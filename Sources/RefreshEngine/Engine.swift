@@ -46,7 +46,7 @@ public struct Engine: Sendable {
   ///   - awaitsBegin: whether the driver handles `began` when it performs a start, because its store may be slow.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
-    device: DeviceState = DeviceState(), learned: [AppID: Learned] = [:],
+    device: DeviceState = DeviceState(), learned: [AppID: AppHabits] = [:],
     transfers: [TransferID: TransferState] = [:], pushes: [AppID: [Push]] = [:], lateClock: LateClock? = nil,
     awaitsBegin: Bool = false
   ) {

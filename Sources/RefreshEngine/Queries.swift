@@ -262,7 +262,7 @@ extension Engine {
   public var roundWake: Window? { planner.wake }
 
   /// The learners of an app, for the store; nil while nothing is learnt.
-  public func learned(of id: AppID) -> Learned? { apps.index(of: id).flatMap { planner.learned(of: $0) } }
+  public func learned(of id: AppID) -> AppHabits? { apps.index(of: id).flatMap { planner.learned(of: $0) } }
 
   /// How many apps each hold keeps at an instant, boot clock; an app with two holds counts for both.
   public func heldCounts(at now: Instant) -> [Hold.Name: Int] {

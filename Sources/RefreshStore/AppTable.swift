@@ -218,17 +218,17 @@ struct LearnedTable {
   }
 
   /// The saved learners; drops learners in the form of another release.
-  func load() throws(StoreError) -> [AppID: Learned] {
-    var learned: [AppID: Learned] = [:]
+  func load() throws(StoreError) -> [AppID: AppHabits] {
+    var learned: [AppID: AppHabits] = [:]
     try saved.rows { row throws(StoreError) in
       let (app, saved) = try saved.read(row)
-      learned[app] = Learned(encoded: saved.data)
+      learned[app] = AppHabits(encoded: saved.data)
     }
     return learned
   }
 
   /// Saves the learners of an app that has a row; nil deletes them.
-  func save(_ learned: Learned?, of app: AppID) throws(StoreError) {
+  func save(_ learned: AppHabits?, of app: AppID) throws(StoreError) {
     guard let learned else { return try remove.run(.text(app.description)) }
     try saved.save(Saved(data: learned.encoded), of: app)
   }

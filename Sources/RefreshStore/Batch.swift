@@ -16,7 +16,7 @@ public struct Batch: Hashable, Sendable {
   /// The state that all apps share, if it changed.
   public var device: DeviceState?
   /// The learners that changed; nil for cleared learners.
-  public var learned: [AppID: Learned?] = [:]
+  public var learned: [AppID: AppHabits?] = [:]
   /// The rows of transfers.
   public var transfers = TransferValues()
   /// The validators that changed, by app and URL; nil deletes one.

@@ -23,7 +23,7 @@ public struct Loaded: Sendable {
   /// The state that all apps share, on this boot's clock.
   public internal(set) var device = DeviceState()
   /// The learners of the apps.
-  public internal(set) var learned: [AppID: Learned] = [:]
+  public internal(set) var learned: [AppID: AppHabits] = [:]
   /// Every transfer, on this boot's clock.
   public internal(set) var transfers: [TransferID: StoredTransfer] = [:]
   /// The transfers in a form that no release writes, each with its error; they are forgotten.

@@ -71,7 +71,7 @@ struct SavedDevice: ColumnRecord {
   var state: DeviceState {
     var state = DeviceState(pause: pause)
     guard let profile = Profile.allCases.first(where: { $0.refreshesPerAppAndDay == budget }) else { return state }
-    let learnings = Learnings(encoded: learned, budget: Budget(profile: profile))
+    let learnings = DeviceHabits(encoded: learned, budget: Budget(profile: profile))
     state.learnings = learnings ?? state.learnings
     state.day = day.map(Int.init)
     return state

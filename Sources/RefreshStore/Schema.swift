@@ -33,7 +33,7 @@ enum Schema {
       pause TEXT,                       -- until-resumed, until-ac, until
       pause_until_us INTEGER,
       budget REAL,                      -- refreshes an app and day
-      learned BLOB,                     -- see Learnings.encoded
+      learned BLOB,                     -- see DeviceHabits.encoded
       day INTEGER                       -- the nights passed up to it, in days since 29 December 1969
     ) STRICT;
 
@@ -82,7 +82,7 @@ enum Schema {
     -- Apart from app, which is written far more often and is far smaller.
     CREATE TABLE learned (
       app INTEGER PRIMARY KEY,          -- app.key
-      data BLOB NOT NULL                -- see Learned.encoded
+      data BLOB NOT NULL                -- see AppHabits.encoded
     ) STRICT;
 
     -- When the user had an app in the foreground.

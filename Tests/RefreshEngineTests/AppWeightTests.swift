@@ -5,7 +5,7 @@ import Testing
 /// The memory of each app.
 struct AppWeightTests {
   @Test func `An app with its learners takes 1,800 bytes at most`() {
-    #expect(MemoryLayout<App>.stride + MemoryLayout<Learned?>.stride <= 1800)
+    #expect(MemoryLayout<App>.stride + MemoryLayout<AppHabits?>.stride <= 1800)
   }
 
   @Test func `A cost to come is at most 8 off`() {

@@ -18,7 +18,7 @@ import Threads
     state.seenAt = morning.now
     state.waiting = Waiting(since: morning.now, holds: holds)
     var batch = Batch(morning, states: [todo: state, mail: AppState()])
-    batch.learned[todo] = Learned()
+    batch.learned[todo] = AppHabits()
     if let push { batch.changes.pushes[push.id] = .kept(todo, push) }
     batch.changes.history.refreshes = [
       RefreshRecord(

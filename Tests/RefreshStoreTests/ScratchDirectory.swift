@@ -122,7 +122,7 @@ extension RefreshStore {
 extension Batch {
   /// A batch at the moment of `clock`.
   init(
-    _ clock: BootClock, states: [AppID: AppState] = [:], device: DeviceState? = nil, learned: [AppID: Learned?] = [:],
+    _ clock: BootClock, states: [AppID: AppState] = [:], device: DeviceState? = nil, learned: [AppID: AppHabits?] = [:],
     openings: [Opening] = [],
     records: [RefreshRecord] = [],
     waits: [WaitRecord] = []

@@ -13,7 +13,7 @@ struct StoredValues {
 
   var states: [AppID: AppState] = [:]
   var device = DeviceState()
-  var learned: [AppID: Learned] = [:]
+  var learned: [AppID: AppHabits] = [:]
   var transfers: [TransferID: StoredTransfer] = [:]
   var validators: [AppID: [String: Validator]] = [:]
   var pushes: [AppID: [Push]] = [:]
@@ -50,9 +50,9 @@ struct StoredValues {
     values.states[news]?.oneShot = OneShot(earliest: instant(92_000_000_000), reason: "")
 
     values.device = DeviceState(pause: .until(instant(93_000_000_000)))
-    values.device.learnings = Learnings(budget: Budget(profile: .thrifty))
+    values.device.learnings = DeviceHabits(budget: Budget(profile: .thrifty))
     values.device.day = 20_274
-    var learned = Learned()
+    var learned = AppHabits()
     learned.opened(at: LocalTime(minutes: 1_440 * 20_274 + 720.5))
     learned.spent(duration: 1.5, cpu: 0.25, bytes: 1e6, metered: true)
     values.learned = [todo: learned]

@@ -9,7 +9,7 @@ public struct Store: Sendable {
   /// The state that all apps share.
   public private(set) var device = DeviceState()
   /// The learners of the apps.
-  public private(set) var learned: [AppID: Learned] = [:]
+  public private(set) var learned: [AppID: AppHabits] = [:]
   /// The transfers, in instants of the boot `boot`.
   public private(set) var transfers: [TransferID: TransferState] = [:]
   /// The pushes, in instants of the boot `boot`.

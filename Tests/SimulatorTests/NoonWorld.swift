@@ -28,7 +28,7 @@ struct NoonWorld {
 
   private struct App {
     let habit: Habit
-    var learned = Learned()
+    var learned = AppHabits()
     var synced = 0.0
     var started = 0.0
     var planned = 0.0
@@ -44,13 +44,13 @@ struct NoonWorld {
   private static let day = LocalTime.minutesOfDay
 
   private var apps: [App]
-  private var device: Learnings
+  private var device: DeviceHabits
   private let fault: Fault?
 
   /// Lives through six weeks with these apps.
   init(_ habits: [Habit], profile: Profile = .balanced, fault: Fault? = nil) {
     self.fault = fault
-    device = Learnings(budget: Budget(profile: profile))
+    device = DeviceHabits(budget: Budget(profile: profile))
     apps = habits.map { App(habit: $0) }
     for day in 0..<Self.days { live(through: day) }
   }

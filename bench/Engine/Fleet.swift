@@ -70,19 +70,19 @@ struct Fleet {
   }
 
   /// The learners of each app that is planned.
-  mutating func learned() -> [AppID: Learned] {
+  mutating func learned() -> [AppID: AppHabits] {
     let habits = (0..<Self.habits).map { habit($0).encoded }
-    var learned: [AppID: Learned] = [:]
+    var learned: [AppID: AppHabits] = [:]
     for (place, id) in ids.enumerated() where Self.isPlanned(place) {
-      learned[id] = Learned(encoded: habits[place % Self.habits])
+      learned[id] = AppHabits(encoded: habits[place % Self.habits])
     }
     return learned
   }
 
   /// A month of an app: a sync each four hours, openings, nights.
-  private mutating func habit(_ place: Int) -> Learned {
-    var learned = Learned()
-    let device = Learnings(budget: Budget(profile: .balanced))
+  private mutating func habit(_ place: Int) -> AppHabits {
+    var learned = AppHabits()
+    let device = DeviceHabits(budget: Budget(profile: .balanced))
     for day in (Self.dayOfBegin - Self.month)...Self.dayOfBegin {
       learned.passNights(upTo: day, device)
       guard day < Self.dayOfBegin else { continue }

@@ -4,13 +4,13 @@
 /// engine puts them in force.
 struct Planner: Sendable {
   /// What all apps share of the learners.
-  private(set) var learnings: Learnings
+  private(set) var learnings: DeviceHabits
   /// The local day up to which the nights have passed; nil before the first.
   private(set) var day: Int?
   /// When the next night begins, or the next change of daylight saving before it, boot clock; nil while no app is planned.
   private(set) var nightAt: Instant?
   /// The learners of each app; large, and few events touch them.
-  private var learners = PerApp<Learned>()
+  private var learners = PerApp<AppHabits>()
   /// The apps that the user has opened since their learners were saved.
   private var opened: Set<AppID> = []
   /// The rest of a round through the apps, if one is under way.
@@ -20,19 +20,19 @@ struct Planner: Sendable {
   /// Local time less boot time, in minutes, on which the plans in force rely; nil while no app is planned.
   private var planClock: Double?
 
-  init(learnings: Learnings, day: Int?) { (self.learnings, self.day) = (learnings, day) }
+  init(learnings: DeviceHabits, day: Int?) { (self.learnings, self.day) = (learnings, day) }
 
   // MARK: - Learners
 
   /// What is learnt of an app; nil while nothing is learnt.
-  func learned(of index: AppIndex) -> Learned? { learners[index] }
+  func learned(of index: AppIndex) -> AppHabits? { learners[index] }
 
   /// Replaces what is learnt of an app; nil forgets it.
-  mutating func setLearned(_ learned: Learned?, of index: AppIndex) { learners[index] = learned }
+  mutating func setLearned(_ learned: AppHabits?, of index: AppIndex) { learners[index] = learned }
 
   /// Follows the apps to their new indexes, and begins the present round again.
   mutating func follow(_ moves: [(from: AppIndex, to: AppIndex)]) {
-    var moved = PerApp<Learned>()
+    var moved = PerApp<AppHabits>()
     for move in moves { if let learned = learners[move.from] { moved[move.to] = learned } }
     learners = moved
     guard let round else { return }
@@ -44,7 +44,7 @@ struct Planner: Sendable {
   mutating func recordOpening(of app: App, at index: AppIndex, _ judge: Judge, now: Instant) -> Bool {
     // Saved with the next refresh or at the stop: an opening alone is not worth a write of the learners.
     opened.insert(app.id)
-    return learners[index, default: Learned()].opened(at: judge.clock.local(now))
+    return learners[index, default: AppHabits()].opened(at: judge.clock.local(now))
   }
 
   /// Learns from a refresh that has ended.
@@ -81,8 +81,8 @@ struct Planner: Sendable {
     }
   }
 
-  private mutating func change(_ index: AppIndex, _ change: (inout Learned) -> Void) {
-    change(&learners[index, default: Learned()])
+  private mutating func change(_ index: AppIndex, _ change: (inout AppHabits) -> Void) {
+    change(&learners[index, default: AppHabits()])
   }
 
   /// Forgets the openings of an erased app that are not saved.
@@ -103,7 +103,7 @@ struct Planner: Sendable {
   private static let saverFactor = 4.0
 
   /// The learnings of the machine, with the price in force.
-  func learningsInForce(_ judge: Judge) -> Learnings {
+  func learningsInForce(_ judge: Judge) -> DeviceHabits {
     var learnings = learnings
     if judge.limits.powerSaver == .dearer, judge.conditions.powerSaver.value == true {
       learnings.saverFactor = Self.saverFactor

@@ -93,7 +93,7 @@ struct ByteReader {
   }
 }
 
-extension Learned {
+extension AppHabits {
   /// The first byte of the stored form: the version of the layout.
   private static let version: UInt8 = 5
 
@@ -157,18 +157,18 @@ extension Learned {
     (future.costs, future.step, future.rise) = (Future.rounded(costs), step, rise)
   }
 
-  /// Reads the log of openings and the weights of the explanations.
+  /// Reads the log of openings and the weights of the models.
   private static func fineUse(_ reader: inout ByteReader) -> (OpeningLog, Numbers<17, Float16>)? {
     guard let hasDay = reader.flag, let day = reader.integer(Int32.self), let count = reader.integer(UInt8.self),
       let bytes = reader.integers(Int(count), UInt8.self),
       let log = OpeningLog(bytes: bytes, day: hasDay ? day : nil),
-      let bits = reader.integers(Explanations.count + Repeats.strengths.count, UInt16.self)
+      let bits = reader.integers(HabitModels.count + Repeats.strengths.count, UInt16.self)
     else { return nil }
     let weights = bits.map { Float16(bitPattern: $0) }
     // NaN is not within the range.
     guard weights.allSatisfy({ (0...1.01).contains($0) }) else { return nil }
     // Each group sums to one; all are zero before the first day has ended.
-    let groups = [weights.prefix(Explanations.count), weights.suffix(Repeats.strengths.count)]
+    let groups = [weights.prefix(HabitModels.count), weights.suffix(Repeats.strengths.count)]
     let empty = groups.count { group in group.allSatisfy { $0 == 0 } }
     guard empty == 0 || empty == groups.count else { return nil }
     return (log, Numbers(weights))
@@ -185,7 +185,7 @@ extension Spending {
   }
 }
 
-extension Learnings {
+extension DeviceHabits {
   /// The first byte of the stored form: the version of the layout.
   private static let version: UInt8 = 3
 
@@ -215,7 +215,7 @@ extension Learnings {
       let typical = reader.floats(3, in: 0...1e12),
       let shapes = reader.floats(use.patterns.shapes.count, in: Patterns.range),
       let chances = reader.floats(use.patterns.chances.count, in: Patterns.range),
-      let weights = reader.floats(Explanations.count, in: 0...1), weights.reduce(0, +) > 0.5,
+      let weights = reader.floats(HabitModels.count, in: 0...1), weights.reduce(0, +) > 0.5,
       let offset = reader.integer(Int32.self), reader.isAtEnd
     else { return nil }
     (self.scarcity, self.sharers) = (scarcity, sharers)

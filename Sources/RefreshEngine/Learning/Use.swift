@@ -170,7 +170,7 @@ struct Use: Hashable, Sendable {
   var days = SIMD2<Float>(0, 0)
   /// The last openings, by timeslot and day.
   var log = OpeningLog()
-  /// The weights of ``Explanations``, then of ``Repeats``; all zero before the first day has ended.
+  /// The weights of ``HabitModels``, then of ``Repeats``; all zero before the first day has ended.
   var weights = Numbers<17, Float16>()
 
   /// How many days, faded, must be seen before an app counts as unused: six weeks.
@@ -204,7 +204,7 @@ struct Use: Hashable, Sendable {
 
   /// Ends days, of which at most ``mostDays`` count.
   ///
-  /// Each counts as seen, weighs the explanations by how well they foretold it, and fades the past.
+  /// Each counts as seen, weighs the models by how well they foretold it, and fades the past.
   ///
   /// `shared` is the use that the machine's apps share.
   mutating func passDays(_ past: Range<Int>, _ shared: SharedUse) {
@@ -220,30 +220,30 @@ struct Use: Hashable, Sendable {
     log.advance(to: past.upperBound)
   }
 
-  /// Weighs the explanations by how well each foretold a day that ends.
+  /// Weighs the models by how well each foretold a day that ends.
   private mutating func learnWeights(of day: Int, _ shared: SharedUse) {
     let opened = log.days.timeslots(onDay: day)
     // The openings of the day itself were unknown before it.
     var before = self
     for timeslot in opened { before.openings[index(of: timeslot, onDay: day)] -= 1 }
-    let explanations = Explanations(log, coarse: before.coarse(shared), pool: shared.pool)
+    let models = HabitModels(log, coarse: before.coarse(shared), pool: shared.pool)
     let (mixed, repeats) = (mixture(shared), repeats)
-    let expected = explanations.expected(onDay: day, weights: mixed).openings
+    let expected = models.expected(onDay: day, weights: mixed).openings
     let weights =
-      Explanations.weights(
-        mixed, explanations.evidence(onDay: day, opened), before: shared.weights.map(Double.init),
-        share: Explanations.share)
-      + Explanations.weights(
+      HabitModels.weights(
+        mixed, models.evidence(onDay: day, opened), before: shared.weights.map(Double.init),
+        share: HabitModels.share)
+      + HabitModels.weights(
         repeats.weights, Repeats.evidence(expected, opened), before: Repeats.before, share: Repeats.share)
     self.weights = Numbers(weights.map { Float16($0) })
   }
 
   private var isNew: Bool { weights.allSatisfy { $0 == 0 } }
 
-  /// The weights of the explanations; nil before the first day has ended.
-  var learntWeights: [Double]? { isNew ? nil : weights.prefix(Explanations.count).map(Double.init) }
+  /// The weights of the models; nil before the first day has ended.
+  var learntWeights: [Double]? { isNew ? nil : weights.prefix(HabitModels.count).map(Double.init) }
 
-  /// The weights of the explanations.
+  /// The weights of the models.
   private func mixture(_ shared: SharedUse) -> [Double] { learntWeights ?? shared.weights.map(Double.init) }
 
   /// Whether openings repeat on a day.
@@ -253,24 +253,24 @@ struct Use: Hashable, Sendable {
 
   /// The openings to expect on some days, from the days before them; openings on those days count as met.
   func expected(_ range: Range<Int>, _ shared: SharedUse) -> [ExpectedDay] {
-    let explanations = Explanations(log, coarse: coarse(shared), pool: shared.pool)
+    let models = HabitModels(log, coarse: coarse(shared), pool: shared.pool)
     let (mixture, repeats) = (mixture(shared), repeats)
     return range.map { day in
       ExpectedDay(
-        openings: explanations.expected(onDay: day, weights: mixture).openings, repeats: repeats,
-        timeslotsMet: explanations.days.timeslots(onDay: day))
+        openings: models.expected(onDay: day, weights: mixture).openings, repeats: repeats,
+        timeslotsMet: models.days.timeslots(onDay: day))
     }
   }
 
   /// The openings to expect on some days by timeslot, and the supposed part of them.
   func explained(_ some: [Int], _ shared: SharedUse) -> [(openings: [Double], supposed: [Double])] {
-    let explanations = Explanations(log, coarse: coarse(shared), pool: shared.pool)
+    let models = HabitModels(log, coarse: coarse(shared), pool: shared.pool)
     let mixture = mixture(shared)
     return some.map { day in
-      let (openings, typical) = explanations.expected(onDay: day, weights: mixture)
-      let coarse = explanations.coarse(onDay: day, weights: mixture)
+      let (openings, typical) = models.expected(onDay: day, weights: mixture)
+      let coarse = models.coarse(onDay: day, weights: mixture)
       let supposed = openings.indices.map { timeslot in
-        min(typical * explanations.typical[timeslot] + coarseSupposed * coarse[timeslot / 3] / 3, openings[timeslot])
+        min(typical * models.typical[timeslot] + coarseSupposed * coarse[timeslot / 3] / 3, openings[timeslot])
       }
       return (openings, supposed)
     }

@@ -7,9 +7,9 @@ public indirect enum Before: Hashable, Sendable {
   /// The request that a change dropped.
   case request(AppID, Request?)
   /// The learners of an app, and the plan made from them.
-  case learned(AppID, Learned?, planned: Instant?)
+  case learned(AppID, AppHabits?, planned: Instant?)
   /// An app that was erased.
-  case app(AppID, AppState, Learned?, pushes: [Push])
+  case app(AppID, AppState, AppHabits?, pushes: [Push])
   /// A transfer before the user's change.
   case transfer(TransferID, TransferState)
 }
@@ -101,7 +101,7 @@ extension Engine {
     turn.decision.changes.apps.insert(apps.id(at: index))
   }
 
-  private mutating func restore(_ learned: Learned?, of index: AppIndex, _ turn: inout Turn) {
+  private mutating func restore(_ learned: AppHabits?, of index: AppIndex, _ turn: inout Turn) {
     planner.setLearned(learned, of: index)
     turn.decision.changes.learned.insert(apps.id(at: index))
   }

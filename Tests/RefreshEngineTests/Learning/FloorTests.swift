@@ -8,8 +8,8 @@ import Testing
   private static func play(floor: Double, ceiling: Double? = nil, days: Int = 28) -> (
     refreshes: [Double], ages: [Double]
   ) {
-    var device = Learnings(budget: Budget(profile: .balanced))
-    var app = Learned()
+    var device = DeviceHabits(budget: Budget(profile: .balanced))
+    var app = AppHabits()
     var (last, refreshes, ages) = (0.0, [Double](), [Double]())
     func sync(at minute: Double) {
       app.synced(after: minute - last, at: LocalTime(minutes: minute), foundNew: true, device)
@@ -60,8 +60,8 @@ import Testing
 
   @Test(arguments: [48, 72, 168, 24.0 * 365 * 10])
   func `An interval beyond the plan's horizon has a plan all the same`(hours: Double) {
-    var app = Learned()
-    let device = Learnings(budget: Budget(profile: .balanced))
+    var app = AppHabits()
+    let device = DeviceHabits(budget: Budget(profile: .balanced))
     app.passNights(upTo: 3, floor: hours * 60, ceiling: nil, device)
     let plan = app.plan(
       at: LocalTime(minutes: 3 * LocalTime.minutesOfDay + 1_430), age: 0, notBefore: hours * 60, ceiling: nil, device,

@@ -13,7 +13,7 @@ struct NamedHabitTests {
   }
 
   static func usage(_ habits: [Habit]) -> Usage {
-    var usage = Learned().usage(Learnings(budget: Budget(profile: .balanced)), Pins())
+    var usage = AppHabits().usage(DeviceHabits(budget: Budget(profile: .balanced)), Pins())
     usage.habits = habits
     return usage
   }
@@ -45,8 +45,8 @@ struct NamedHabitTests {
 
   @Test("an app that nobody has opened has seen nothing, and all days of its week are alike")
   func nothing() {
-    let device = Learnings(budget: Budget(profile: .balanced))
-    var app = Learned()
+    let device = DeviceHabits(budget: Budget(profile: .balanced))
+    var app = AppHabits()
     for day in 1...14 { app.passNights(upTo: day, device) }
     let kinds = app.usage(device, Pins()).kindsOfDay
     #expect(kinds.map(\.weekdays) == [Self.everyDay])
@@ -55,8 +55,8 @@ struct NamedHabitTests {
 
   @Test("an app that is opened each day has seen most of what is expected of it")
   func seen() {
-    let device = Learnings(budget: Budget(profile: .balanced))
-    var app = Learned()
+    let device = DeviceHabits(budget: Budget(profile: .balanced))
+    var app = AppHabits()
     for day in 0..<28 {
       app.passNights(upTo: day, device)
       app.opened(at: Self.moment(day, 720))
@@ -72,8 +72,8 @@ struct NamedHabitTests {
 
   @Test("weekends that are used otherwise are shown apart")
   func kinds() {
-    let device = Learnings(budget: Budget(profile: .balanced))
-    var app = Learned()
+    let device = DeviceHabits(budget: Budget(profile: .balanced))
+    var app = AppHabits()
     for day in 0..<56 {
       app.passNights(upTo: day, device)
       if !LocalTime.isWeekend(day: day) { app.opened(at: Self.moment(day, 480)) }

@@ -5,9 +5,9 @@ import Testing
 /// The machine's other apps help to foretell an app that was opened a few times only.
 @Suite struct PatternsTests {
   /// A machine whose apps are opened at 7:00 or at 10:00, some of each also at 19:00, others at 22:00.
-  private static let machine: Learnings = {
-    var device = Learnings(budget: Budget(profile: .balanced))
-    var apps = [Learned](repeating: Learned(), count: 20)
+  private static let machine: DeviceHabits = {
+    var device = DeviceHabits(budget: Budget(profile: .balanced))
+    var apps = [AppHabits](repeating: AppHabits(), count: 20)
     for day in 0..<28 {
       device.beginNight()
       for index in apps.indices {
@@ -55,15 +55,15 @@ import Testing
 
   @Test func `What is shared is the same after it was written and read`() throws {
     let device = Self.machine
-    let read = try #require(Learnings(encoded: device.encoded, budget: device.budget))
+    let read = try #require(DeviceHabits(encoded: device.encoded, budget: device.budget))
     #expect(read.use.patterns == device.use.patterns)
     #expect(read.encoded == device.encoded)
-    #expect(Learnings(encoded: device.encoded.dropLast(), budget: device.budget) == nil)
+    #expect(DeviceHabits(encoded: device.encoded.dropLast(), budget: device.budget) == nil)
   }
 
   @Test func `A machine before its first night is the same after it was written and read`() throws {
-    let device = Learnings(budget: Budget(profile: .balanced))
-    let read = try #require(Learnings(encoded: device.encoded, budget: device.budget))
+    let device = DeviceHabits(budget: Budget(profile: .balanced))
+    let read = try #require(DeviceHabits(encoded: device.encoded, budget: device.budget))
     #expect(read.use == device.use)
     let use = UseTests.use(0..<1) { _ in [7 * 60] }
     #expect(use.expected(1..<2, read.use)[0].openings == use.expected(1..<2, device.use)[0].openings)

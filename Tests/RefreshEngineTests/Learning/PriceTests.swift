@@ -6,7 +6,7 @@ import Testing
 @Suite struct PriceTests {
   /// Nights of apps that would take some refreshes a day at the price, and take fewer the more they pay.
   struct Machine {
-    var device = Learnings(budget: Budget(profile: .balanced))
+    var device = DeviceHabits(budget: Budget(profile: .balanced))
     var apps: [Spending] = []
 
     /// Passes days on which each app wants these refreshes; twice the price divides them by the square root of two.
@@ -17,7 +17,7 @@ import Testing
         for index in apps.indices {
           apps[index].today = Float(
             wanted[index] / (Double(apps[index].factor) * device.price / device.budget.price).squareRoot())
-          var learned = Learned()
+          var learned = AppHabits()
           learned.spending = apps[index]
           device.absorb(learned)
         }
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `A refresh that runs long, or moves many bytes over a metered network, counts as several`() {
-    var device = Learnings(budget: Budget(profile: .balanced))
+    var device = DeviceHabits(budget: Budget(profile: .balanced))
     #expect(device.load(runSeconds: 9, meteredBytes: 0) == 1)
     #expect(device.load(runSeconds: 30, meteredBytes: 0) == 3)
     device.sharers = 4
@@ -69,7 +69,7 @@ import Testing
 
   @Test func `The price of a profile is minutes of age, and the same from the first day on`() {
     for (profile, price) in [(Profile.thrifty, 100.0), (.balanced, 10.5), (.fresh, 2)] {
-      var device = Learnings(budget: Budget(profile: profile))
+      var device = DeviceHabits(budget: Budget(profile: profile))
       #expect(abs(device.price - price) < 0.01)
       device.beginNight()
       device.endNight()

@@ -104,7 +104,7 @@ struct ReferenceTests {
       return Horizon(days: [day, day, day], knowsMet: false, blocks: given.shape * rate, rate: rate, future: future)
     }
     var future = Future()
-    future.improve(horizon(future), charge: given.price, floor: 10, ceiling: nil, passes: Learned.firstPasses)
+    future.improve(horizon(future), charge: given.price, floor: 10, ceiling: nil, passes: AppHabits.firstPasses)
     for (index, cost) in given.future.enumerated() {
       #expect(abs(Double(future.costs[12 * index]) * Double(future.step) - cost) < Self.slack * given.rise)
     }

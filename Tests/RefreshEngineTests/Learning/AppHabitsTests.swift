@@ -3,14 +3,14 @@ import Testing
 @testable import RefreshEngine
 
 /// The learners as a user sees them: when the next refresh is planned for an app of known habits.
-@Suite("Learned")
-struct LearnedTests {
+@Suite("AppHabits")
+struct AppHabitsTests {
   static let day = LocalTime.minutesOfDay
 
   /// An app after `days` days in which it was opened at these minutes and every sync found something, or nothing.
-  static func app(openedAt minutes: [Double], days: Int = 28, findsNew: Bool = true) -> (Learned, Learnings) {
-    var device = Learnings(budget: Budget(profile: .balanced))
-    var app = Learned()
+  static func app(openedAt minutes: [Double], days: Int = 28, findsNew: Bool = true) -> (AppHabits, DeviceHabits) {
+    var device = DeviceHabits(budget: Budget(profile: .balanced))
+    var app = AppHabits()
     var last = 0.0
     for today in 0..<days {
       device.beginNight()
@@ -28,7 +28,7 @@ struct LearnedTests {
     return (app, device)
   }
 
-  static func plan(_ app: Learned, _ device: Learnings, at minute: Double, pins: Pins = Pins()) -> Plan {
+  static func plan(_ app: AppHabits, _ device: DeviceHabits, at minute: Double, pins: Pins = Pins()) -> Plan {
     app.plan(
       at: LocalTime(minutes: 28 * day + minute), age: minute, notBefore: 15, ceiling: nil, device, pins)
   }
@@ -96,7 +96,7 @@ struct LearnedTests {
 
   @Test("a refresh that takes longer than the typical one is dearer, and a metered one more so")
   func cost() {
-    var (device, apps) = (Learnings(budget: Budget(profile: .balanced)), [Learned(), Learned(), Learned()])
+    var (device, apps) = (DeviceHabits(budget: Budget(profile: .balanced)), [AppHabits(), AppHabits(), AppHabits()])
     for _ in 0..<20 {
       apps[0].spent(duration: 1, cpu: 0.1, bytes: 1e5, metered: false)
       apps[1].spent(duration: 20, cpu: 5, bytes: 1e5, metered: false)
@@ -112,8 +112,8 @@ struct LearnedTests {
   @Test("what is learnt is the same after it was written and read")
   func encoding() throws {
     let (app, device) = Self.app(openedAt: [8 * 60, 12 * 60])
-    #expect(Learned(encoded: app.encoded)?.encoded == app.encoded)
-    #expect(Learnings(encoded: device.encoded, budget: device.budget)?.encoded == device.encoded)
+    #expect(AppHabits(encoded: app.encoded)?.encoded == app.encoded)
+    #expect(DeviceHabits(encoded: device.encoded, budget: device.budget)?.encoded == device.encoded)
     #expect(app.encoded.count <= 810)
   }
 
@@ -124,15 +124,15 @@ struct LearnedTests {
       var (ofApp, ofDevice) = (app.encoded, device.encoded)
       ofApp[0] = UInt8(Int(ofApp[0]) + change)
       ofDevice[0] = UInt8(Int(ofDevice[0]) + change)
-      #expect(Learned(encoded: ofApp) == nil)
-      #expect(Learnings(encoded: ofDevice, budget: device.budget) == nil)
+      #expect(AppHabits(encoded: ofApp) == nil)
+      #expect(DeviceHabits(encoded: ofDevice, budget: device.budget) == nil)
     }
   }
 
   @Test("an app is planned alike after it was written and read")
   func encodedPlan() throws {
     let (app, device) = Self.app(openedAt: [8 * 60, 12 * 60])
-    let read = try #require(Learned(encoded: app.encoded))
+    let read = try #require(AppHabits(encoded: app.encoded))
     for minute in stride(from: 0.0, to: Self.day, by: 60) {
       let (before, after) = (Self.plan(app, device, at: minute), Self.plan(read, device, at: minute))
       #expect(abs(before.wait - after.wait) <= 10)
@@ -173,8 +173,8 @@ struct LearnedTests {
   @Test("garbage is not taken for what was learnt")
   func garbage() {
     let (app, _) = Self.app(openedAt: [12 * 60])
-    #expect(Learned(encoded: []) == nil)
-    #expect(Learned(encoded: app.encoded.dropLast()) == nil)
-    #expect(Learned(encoded: app.encoded.map { _ in 0xff }) == nil)
+    #expect(AppHabits(encoded: []) == nil)
+    #expect(AppHabits(encoded: app.encoded.dropLast()) == nil)
+    #expect(AppHabits(encoded: app.encoded.map { _ in 0xff }) == nil)
   }
 }

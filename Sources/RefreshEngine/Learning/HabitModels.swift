@@ -1,11 +1,11 @@
 import CMath
 
-/// Several explanations of when an app is opened, mixed by how well each foretold every day so far.
+/// Several models of when an app is opened, mixed by how well each foretold every day so far.
 ///
-/// The last explanations are the coarse habits (``Use/coarse(_:)``). The others are kernels over the openings of
+/// The last models are the coarse habits (``Use/coarse(_:)``). The others are kernels over the openings of
 /// ``OpeningLog``: each pairs a way to weigh past days with a width. None suits all apps: a clockwork habit wants six
 /// minutes, a new habit wants the last days only, a shop on Sundays wants Sundays only.
-struct Explanations {
+struct HabitModels {
   /// The past days that count for the expected day.
   private enum Kind: CaseIterable {
     /// All days, faded by 3 % a day.
@@ -37,9 +37,9 @@ struct Explanations {
     /// The remaining weight of a day, by the number of later days.
     var memory: [Double] {
       switch self {
-      case .slow: Explanations.slow
-      case .fast: Explanations.fast
-      case .kindOfDay, .sameDay: Explanations.long
+      case .slow: HabitModels.slow
+      case .fast: HabitModels.fast
+      case .kindOfDay, .sameDay: HabitModels.long
       }
     }
   }
@@ -57,7 +57,7 @@ struct Explanations {
   private static let widths = [0.6, 1.3, 3]
   /// How many kernels there are.
   private static let fine = Kind.allCases.count * widths.count
-  /// How many explanations there are, the coarse habits last.
+  /// How many models there are, the coarse habits last.
   static let count = fine + Use.coarsePriors.count
   /// Their weights before anything is seen, on any app of the machine: four fifths for the coarse habits.
   static let before: [Double] =
@@ -90,7 +90,7 @@ struct Explanations {
     /// Measured: people of habit gain .02 to .03 of the score, the other fleets .01 at most.
     mutating func doubt(_ counts: [Double], _ half: Double) {
       for timeslot in openings.indices where openings[timeslot] > 0 {
-        let around = (-Explanations.near...Explanations.near).reduce(0) {
+        let around = (-HabitModels.near...HabitModels.near).reduce(0) {
           $0 + counts[(timeslot + $1 + Use.timeslots) % Use.timeslots]
         }
         let doubted = openings[timeslot] * half * half / (around * around + half * half)

@@ -1,7 +1,7 @@
 import CMath
 
 /// The learners of one app: how often it has new data, when it is opened, and the cost of a refresh.
-public struct Learned: Hashable, Sendable {
+public struct AppHabits: Hashable, Sendable {
   var newData = NewDataRate()
   var use = Use()
   /// The local day up to which the nights have passed; nil before the first.
@@ -25,7 +25,7 @@ public struct Learned: Hashable, Sendable {
   @discardableResult public mutating func opened(at moment: LocalTime) -> Bool { use.opened(at: moment) }
 
   /// Learns from a sync, by a refresh that did not fail or by an opening; `gap` is minutes since the last sync.
-  public mutating func synced(after gap: Double, at moment: LocalTime, foundNew: Bool, _ device: Learnings) {
+  public mutating func synced(after gap: Double, at moment: LocalTime, foundNew: Bool, _ device: DeviceHabits) {
     newData.observe(gap: gap, endingAt: moment, foundNew: foundNew, typical: device.typicalRate)
   }
 
@@ -44,7 +44,7 @@ public struct Learned: Hashable, Sendable {
   /// At most a week ends at once: a longer gap is a holiday or a clock that jumped, and tells little of the user. If the
   /// clock was set back, counting goes on from `today`, so that the coming nights pass again.
   public mutating func passNights(
-    upTo today: Int, floor: Double = 10, ceiling: Double? = nil, _ device: Learnings, _ pins: Pins = Pins()
+    upTo today: Int, floor: Double = 10, ceiling: Double? = nil, _ device: DeviceHabits, _ pins: Pins = Pins()
   ) {
     let isFirst = day == nil
     if let day {
@@ -68,7 +68,7 @@ public struct Learned: Hashable, Sendable {
   /// `age` is minutes since the last sync. The wait in minutes is at least `notBefore`, the end of the interval, and at
   /// most `ceiling`, if there is one; the end of the interval wins. A dormant app waits for its ceiling.
   public func plan(
-    at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
+    at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: DeviceHabits, _ pins: Pins
   ) -> Plan {
     let expected = expected(from: now.day, device, pins)
     let horizon = horizon(expected, knowsMet: true, device, pins)
@@ -91,29 +91,29 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// How often a day the source has new data, as learnt or pinned.
-  public func newDataPerDay(_ device: Learnings, _ pins: Pins) -> Double {
+  public func newDataPerDay(_ device: DeviceHabits, _ pins: Pins) -> Double {
     pins.newDataPerDay ?? newData.mean(typical: device.typicalRate) * LocalTime.minutesOfDay
   }
 
   /// The cost of a refresh relative to the machine's typical refresh, as learnt or pinned.
-  public func cost(_ device: Learnings, _ pins: Pins) -> Double {
+  public func cost(_ device: DeviceHabits, _ pins: Pins) -> Double {
     pins.cost ?? measuredCost.relative(to: device.typicalCost)
   }
 
   /// Minutes of age that a refresh of the app must spare: the machine's price × the relative cost × a factor above 1 while
   /// the app takes far more than its share.
-  private func charge(_ device: Learnings, _ pins: Pins) -> Double {
+  private func charge(_ device: DeviceHabits, _ pins: Pins) -> Double {
     device.price * cost(device, pins) * Double(spending.factor)
   }
 
   /// When the app is expected to be opened, as learnt or pinned.
-  public func usage(_ device: Learnings, _ pins: Pins) -> Usage {
+  public func usage(_ device: DeviceHabits, _ pins: Pins) -> Usage {
     guard pins.openings.isEmpty else { return Usage(pinned: pins.openings) }
     return Usage(use, today: Int(day ?? 0), device.use)
   }
 
   /// The openings to expect on the three days from `today` on, as learnt or pinned.
-  func expected(from today: Int, _ device: Learnings, _ pins: Pins) -> [ExpectedDay] {
+  func expected(from today: Int, _ device: DeviceHabits, _ pins: Pins) -> [ExpectedDay] {
     guard pins.openings.isEmpty else {
       return [ExpectedDay](repeating: ExpectedDay(pinned: pins.openings), count: 3)
     }
@@ -121,7 +121,7 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// The expectation for the three days from `today` on.
-  private func horizon(_ days: [ExpectedDay], knowsMet: Bool, _ device: Learnings, _ pins: Pins) -> Horizon {
+  private func horizon(_ days: [ExpectedDay], knowsMet: Bool, _ device: DeviceHabits, _ pins: Pins) -> Horizon {
     var rate = newData.mean(typical: device.typicalRate)
     var blocks = newData.blocks(typical: device.typicalRate)
     if let pinned = pins.newDataPerDay {

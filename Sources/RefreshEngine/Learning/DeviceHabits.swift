@@ -5,12 +5,12 @@ public struct DeviceState: Hashable, Sendable {
   /// The user's pause of all apps; nil while there is none.
   public var pause: Pause?
   /// The learners that all apps share.
-  public var learnings: Learnings
+  public var learnings: DeviceHabits
   /// The local day up to which the nights have passed, as ``LocalTime/day`` counts; nil before the first.
   public var day: Int?
 
   /// The state of a new device.
-  public init(pause: Pause? = nil, learnings: Learnings = Learnings(budget: Budget(profile: .balanced))) {
+  public init(pause: Pause? = nil, learnings: DeviceHabits = DeviceHabits(budget: Budget(profile: .balanced))) {
     self.pause = pause
     self.learnings = learnings
   }
@@ -24,7 +24,7 @@ public struct DeviceState: Hashable, Sendable {
 }
 
 /// The learners that all apps share: the typical app, and how far the machine exceeds its budget.
-public struct Learnings: Hashable, Sendable {
+public struct DeviceHabits: Hashable, Sendable {
   /// The budget in force.
   public private(set) var budget: Budget
   /// The factor of the price while a power-saver profile is on.
@@ -69,7 +69,7 @@ public struct Learnings: Hashable, Sendable {
   ///
   /// `most` is how many refreshes a day the app's interval allows. Others do not get the app's unused share of the
   /// budget.
-  public mutating func absorb(_ app: Learned, most: Double = .infinity) {
+  public mutating func absorb(_ app: AppHabits, most: Double = .infinity) {
     night.absorb(app, of: self, share: min(budget.refreshesPerAppAndDay, most))
   }
 
@@ -107,7 +107,7 @@ struct Night: Hashable, Sendable {
   static let leastCost = 1e-3
 
   /// Adds an app to the means.
-  mutating func absorb(_ app: Learned, of device: Learnings, share: Double) {
+  mutating func absorb(_ app: AppHabits, of device: DeviceHabits, share: Double) {
     let taken = Double(app.spending.meanTonight)
     if taken > Self.leastTaken {
       self.taken.apps += 1
@@ -125,7 +125,7 @@ struct Night: Hashable, Sendable {
   }
 
   /// Puts the means in force.
-  func conclude(_ device: inout Learnings) {
+  func conclude(_ device: inout DeviceHabits) {
     device.sharers = taken.apps
     guard apps > 0 else { return }
     device.typicalRate = exp(logRates / apps)
@@ -152,14 +152,14 @@ struct SharedUse: Hashable, Sendable {
   }()
   /// The ways in which apps are opened.
   var patterns = Patterns()
-  /// The weights of ``Explanations`` for an app without openings, learnt from the machine's other apps.
-  var weights = Explanations.before.map { Float($0) }
+  /// The weights of ``HabitModels`` for an app without openings, learnt from the machine's other apps.
+  var weights = HabitModels.before.map { Float($0) }
 
   /// The sums over the apps of a night.
   struct Sums: Hashable, Sendable {
     private var shares = [Float](repeating: 0, count: Use.halfHours)
     private var patterns = Patterns.Sums()
-    private var weights = [Double](repeating: 0, count: Explanations.count)
+    private var weights = [Double](repeating: 0, count: HabitModels.count)
     private var apps: Float = 0
 
     /// Pseudo-openings of an app in the pool, so that an app with a single opening does not count in full.
@@ -187,7 +187,7 @@ struct SharedUse: Hashable, Sendable {
       learnt.pool = smooth.map { $0 / sum }
       learnt.patterns = patterns.learnt(from: shared.patterns, pool: learnt.pool)
       let all = weights.reduce(0, +)
-      learnt.weights = zip(Explanations.before, weights).map { before, own in
+      learnt.weights = zip(HabitModels.before, weights).map { before, own in
         all > 0 ? Float(SharedUse.kept * before + (1 - SharedUse.kept) * own / all) : Float(before)
       }
       return learnt
