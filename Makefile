@@ -11,7 +11,6 @@
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
 #   make chaos      cause each fault of Tests/Chaos on a release build, and hold its figures on this machine
 #   make score      hold the plans against the best that are possible
-#   make order      find the functions that refreshd runs after its start, for the linker to put side by side
 #   make json-schema  write docs/refreshctl.schema.json from the interface files
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make deb        make Debian packages in .build/deb
@@ -35,12 +34,10 @@ PAGES := .build/pages
 SYSTEM_UNITS := $(PREFIX)/lib/systemd/system
 STRIP := -s
 # What keeps refreshd small in memory: functions that the linker can move, and drop if nothing calls them; relocations of a
-# bit each, which glibc knows from 2.36 on; no table of names for libraries that nobody loads; the order of bench/order.py;
-# and, before the functions of that order, those that have no name to be ordered by.
+# bit each, which glibc knows from 2.36 on; and no table of names for libraries that nobody loads.
 LIBC := $(shell getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)
 LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
-  $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
-  --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering -T$(abspath bench/unnamed.ld)
+  $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs)
 # Swift's runtime is part of each program, and so is the C++ library that it needs: as a shared library it would keep 0.7 MB
 # of refreshd's memory busy with its tables. The linker finds the static one in this folder first; without it, the programs
 # take the shared one.
@@ -65,7 +62,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish \
   bubblewrap flatpak xdg-desktop-portal sway swaylock foot xvfb openbox python3-xdg xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
-.PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
+.PHONY: run test fuzz sanitize bench chaos score release pages install install-files uninstall deb sysext test-package
 .PHONY: repeat site test-rpm test-clean test-lintian test-container format check check-format test-engine house docc build-setup
 .PHONY: test-setup json-schema
 
@@ -153,11 +150,6 @@ score: build-setup test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product refreshctl
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'
 	OMP_NUM_THREADS=1 $(PYTHON) -B bench/score.py --refreshctl $(RELEASE)/refreshctl $(SCORE)
-
-order: release
-	@demo/need gcc libc6-dev binutils
-	/usr/bin/python3 -B bench/order.py --refreshd $(RELEASE)/refreshd --output bench/refreshd.order
-	rm $(RELEASE)/refreshd # so that the next `make release` links it anew
 
 # The manual pages: refreshctl's from its help, those of files and of how it decides from docs/, the others by hand.
 pages: release

@@ -312,8 +312,9 @@ struct Planner: Sendable {
     return renewed
   }
 
-  /// This planner with one app alone, at index 0, after the night or the jump of local time at an instant of the boot clock;
-  /// `isDue` is whether either requires a new plan. The shared learners stay as they are.
+  /// This planner with one app alone, at index 0, as it is after `night`, boot clock.
+  ///
+  /// A plan is due if a night or a jump of local time has come by then. The shared learners stay as they are.
   func alone(_ app: App, at index: AppIndex, _ judge: Judge, night: Instant) -> (planner: Planner, isDue: Bool) {
     var alone = self
     alone.follow([(from: index, to: 0)])
