@@ -1,6 +1,6 @@
 import CCurl
 
-/// The reason why an exchange brought no whole response.
+/// The reason why an exchange did not bring a complete response.
 package struct ExchangeFailure: Error, Sendable {
   /// Whether a retry may succeed.
   package enum Kind: Hashable, Sendable {

@@ -13,7 +13,7 @@ package final class ExchangeLoop {
     // Without this, a server that closes a TLS connection early would end the process by SIGPIPE.
     signal(SIGPIPE, SIG_IGN)
     guard curl_start() == CURLE_OK, let multi = curl_multi_init() else {
-      throw ExchangeFailure(kind: .temporary, message: "cannot start libcurl: there is no memory")
+      throw ExchangeFailure(kind: .temporary, message: "cannot start libcurl: out of memory")
     }
     self.multi = multi
     // libcurl's default is four times the running exchanges, which would close connections that the next one needs.
@@ -31,7 +31,7 @@ package final class ExchangeLoop {
   package func start(_ exchange: Exchange) throws(ExchangeFailure) {
     guard let handle = exchange.open(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
       exchange.close()
-      throw ExchangeFailure(kind: .temporary, message: "cannot ask \(exchange.host): there is no memory")
+      throw ExchangeFailure(kind: .temporary, message: "cannot ask \(exchange.host): out of memory")
     }
     exchanges[handle] = exchange
   }

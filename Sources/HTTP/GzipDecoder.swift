@@ -19,7 +19,7 @@ package final class GzipDecoder {
     stream.initialize(to: z_stream())
     let size = Int32(MemoryLayout<z_stream>.size)
     guard inflateInit2_(stream, Self.format, ZLIB_VERSION, size) == Z_OK else {
-      throw ExchangeFailure(kind: .temporary, message: "cannot decode gzip: there is no memory")
+      throw ExchangeFailure(kind: .temporary, message: "cannot decode gzip: out of memory")
     }
   }
 

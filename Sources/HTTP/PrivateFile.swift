@@ -25,7 +25,7 @@ package enum PrivateFile {
     defer { if opened == nil { close(descriptor) } }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw .unusable("cannot read \(path): it is no plain file")
+      throw .unusable("cannot read \(path): it is not a plain file")
     }
     guard isPrivate(status, to: readers) else {
       throw .unusable(
@@ -116,7 +116,7 @@ extension ExchangeFailure {
 
 /// A file that a library opens by its path.
 package enum PlainFile {
-  /// Checks that a file can be read and is a plain one; the open of a pipe would wait for a writer for ever.
+  /// Checks that a file can be read and is a plain one; opening a pipe would wait forever for a writer.
   package static func check(_ path: String) throws(ExchangeFailure) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
@@ -127,7 +127,7 @@ package enum PlainFile {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ExchangeFailure(kind: .permanent, message: "cannot read \(path): it is no plain file")
+      throw ExchangeFailure(kind: .permanent, message: "cannot read \(path): it is not a plain file")
     }
   }
 }

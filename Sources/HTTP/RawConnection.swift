@@ -44,11 +44,11 @@ package final class RawConnection {
   /// The socket for poll(2); negative before the connection is open.
   package private(set) var descriptor: Int32 = -1
 
-  /// Prepares a connection; throws when there is no memory.
+  /// Prepares a connection; throws when out of memory.
   ///
   /// libcurl always verifies the certificate and the host name.
   package init(host: String, port: UInt16, tls: TLS?) throws(Failure) {
-    guard curl_start() == CURLE_OK, let handle = curl_easy_init() else { throw .other("there is no memory") }
+    guard curl_start() == CURLE_OK, let handle = curl_easy_init() else { throw .other("out of memory") }
     self.handle = handle
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)

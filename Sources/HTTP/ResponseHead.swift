@@ -87,7 +87,7 @@ extension ResponseHead {
     // A chunked body marks its own end, so the length does not matter.
     guard !hasNoBody, !isChunked else { return nil }
     let lengths = fields.filter { $0.name == "content-length" }.map(\.value)
-    if lengths.contains(where: { ContentRange.number($0) == nil }) { return "its Content-Length is no number" }
+    if lengths.contains(where: { ContentRange.number($0) == nil }) { return "its Content-Length is not a number" }
     return Set(lengths).count > 1 ? "it declares two lengths" : nil
   }
 }

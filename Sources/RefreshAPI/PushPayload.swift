@@ -32,8 +32,8 @@ public struct PushPayload: Hashable, Sendable {
   public init(_ text: String) throws(AppInterface.InvalidPayload) {
     guard text.utf8.count <= Self.mostBytes else {
       throw .init(
-        problem: "cannot take a payload of \(text.utf8.count) bytes",
-        remedy: "Write \(Self.mostBytes) bytes at most, and have the app fetch the rest.")
+        problem: "cannot use a payload of \(text.utf8.count) bytes",
+        remedy: "Write \(Self.mostBytes) bytes at most, and let the app fetch the rest.")
     }
     let members = try Self.members(of: text)
     self.text = text
@@ -50,11 +50,11 @@ public struct PushPayload: Hashable, Sendable {
         throw .init(problem: "cannot read the payload as JSON", remedy: "Write one object of JSON (RFC 8259).")
       }
       throw .init(
-        problem: "cannot take JSON that is more than \(mostLevels) levels deep",
-        remedy: "Write it flatter, or have the app fetch the rest.")
+        problem: "cannot use JSON with more than \(mostLevels) levels",
+        remedy: "Write it with fewer levels, or let the app fetch the rest.")
     }
     guard case .object(let members) = value else {
-      throw .init(problem: "cannot take JSON that is no object", remedy: "Put it into an object: {…}.")
+      throw .init(problem: "cannot use JSON that is not an object", remedy: "Put it into an object: {…}.")
     }
     return members
   }
@@ -67,7 +67,7 @@ public struct PushPayload: Hashable, Sendable {
   ) throws(AppInterface.InvalidPayload) -> JSONValue? {
     let found = members.filter { $0.name == name }
     guard found.count <= 1 else {
-      throw .init(problem: "cannot read \(name): it is there twice", remedy: "Write it once.")
+      throw .init(problem: "cannot read \(name): it appears twice", remedy: "Write it once.")
     }
     return found.first?.value
   }
@@ -75,13 +75,13 @@ public struct PushPayload: Hashable, Sendable {
   private static func contentID(_ value: JSONValue) throws(AppInterface.InvalidPayload) -> String {
     guard let text = value.word else {
       throw .init(
-        problem: "cannot read content-id: it is neither a string nor a number that can be told in digits",
+        problem: "cannot read content-id: it is neither a string nor a plain number",
         remedy: #"Write for example "content-id": 42."#)
     }
     // The id becomes an environment variable, a journal field and a word on terminals.
     guard (1...mostContentIDBytes).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isPrintable) else {
       throw .init(
-        problem: "cannot take a content-id that is empty, longer than \(mostContentIDBytes) bytes or has control or "
+        problem: "cannot use a content-id that is empty, longer than \(mostContentIDBytes) bytes or has control or "
           + "format characters", remedy: "Write 1 to \(mostContentIDBytes) bytes without such characters.")
     }
     return text
@@ -107,7 +107,7 @@ public struct PushPayload: Hashable, Sendable {
   private static func isToWake(_ aps: JSONValue) throws(AppInterface.InvalidPayload) -> Bool {
     guard case .object(let members) = aps else {
       throw .init(
-        problem: "cannot read aps: it is no object", remedy: #"Write for example "aps": {"content-available": 1}."#)
+        problem: "cannot read aps: it is not an object", remedy: #"Write for example "aps": {"content-available": 1}."#)
     }
     guard let value = try value(of: "content-available", in: members) else { return false }
     if case .flag(let flag) = value { return flag }
@@ -116,7 +116,7 @@ public struct PushPayload: Hashable, Sendable {
     case "0": return false
     default:
       throw .init(
-        problem: "cannot read aps.content-available: it is none of 1, 0, true and false",
+        problem: "cannot read aps.content-available: it is not 1, 0, true or false",
         remedy: "Write 1 to wake the app, or leave it out.")
     }
   }

@@ -45,10 +45,10 @@ private struct ReadFiles {
   /// Whether a file was removed after it was listed.
   private var hasLostFile = false
 
-  /// The most times that the files are listed because one was removed meanwhile.
+  /// How many times the files are listed at most, because one was removed while they were read.
   private static let mostLists = 5
 
-  /// Reads the files, and reads them again if one was removed meanwhile, because that is not a mistake.
+  /// Reads the files, and reads them again if one was removed in between, because that is not a mistake.
   static func read(_ sources: ConfigurationSources, _ reader: Reader) -> ReadFiles {
     for _ in 1..<mostLists {
       let files = ReadFiles(sources, reader)
@@ -127,7 +127,7 @@ private struct ReadFiles {
       apps[app.id] = app
       return refuseSecondGuard(app)
     }
-    // Nobody knows which of the two files is meant, so neither is used.
+    // It is unknown which of the two files is meant, so neither is used.
     let problem = Problem(
       file: app.file, line: file.idLine, key: "id",
       message: "cannot use the id \(app.id) twice: \(locations[app.id] ?? first.file) has it already",

@@ -72,7 +72,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
 
   /// The daemon is there but does not reply.
   static let late = RefreshError(
-    .disconnected, "cannot reach refreshd: it did not answer in time; see whether it runs: refreshctl status")
+    .disconnected, "cannot reach refreshd: it did not answer in time; check whether it runs: refreshctl status")
 
   static let cancelled = RefreshError(.cancelled, "cannot connect to refreshd: the task was cancelled")
 
@@ -86,12 +86,12 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
         return noSuchApp(try reply.parameters(as: RefreshdInterface.NoSuchApp.self).app)
       case RefreshdInterface.NotAllowed.name:
         let error = try reply.parameters(as: RefreshdInterface.NotAllowed.self)
-        let act = error.app.map { "cannot speak for \($0): not allowed." } ?? "cannot do this:"
+        let act = error.app.map { "cannot act for \($0): not allowed." } ?? "cannot do this:"
         return RefreshError(.notAllowed, "\(act) \(error.remedy)")
       case RefreshdInterface.IsGuard.name:
         let error = try reply.parameters(as: RefreshdInterface.IsGuard.self)
         return RefreshError(
-          .noSuchApp, "cannot refresh \(error.app): it guards \(error.unit), and refreshes nothing; name another app")
+          .noSuchApp, "cannot refresh \(error.app): it guards \(error.unit) and refreshes nothing; name another app")
       case ManagerInterface.InvalidInterval.name:
         return RefreshError(.badInterval, try reply.parameters(as: ManagerInterface.InvalidInterval.self).problem)
       case RefreshdInterface.NotStored.name:

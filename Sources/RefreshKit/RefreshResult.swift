@@ -38,7 +38,7 @@ public struct RetryLater: Error, CustomStringConvertible, Sendable {
   /// Makes an error with the pause that the other side asked for, such as an HTTP server with `Retry-After`.
   ///
   /// The pause is clamped to the range from 0 to 24 h, because it comes from another program.
-  public init(after pause: Duration, _ description: String = "worth a retry") {
+  public init(after pause: Duration, _ description: String = "temporary failure") {
     self.pause = min(max(pause, .zero), Self.longest)
     self.description = description
   }

@@ -118,7 +118,7 @@ struct Completion: Hashable, Sendable {
 
   /// The handler works on another refresh.
   static let busy = Completion(
-    outcome: .failed, message: "the handler has not returned from the refresh before", retryAfter: nil)
+    outcome: .failed, message: "the handler has not returned from the previous refresh", retryAfter: nil)
 
   init(_ result: RefreshResult) {
     self.init(outcome: result.outcome, message: result.message, retryAfter: nil)

@@ -122,7 +122,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   func setAside(as aside: String) -> StoreError {
     StoreError(
       code: code, path: path, sqliteCode: sqliteCode,
-      description: "\(description); it is now \(aside), and a new file is begun")
+      description: "\(description); it is now \(aside), and refreshd starts with a new file")
   }
 
   /// The error of a file that cannot be renamed.
@@ -151,16 +151,16 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
   private static func remedy(_ code: Code, sqliteCode: Int32) -> String {
     switch code {
-    case .full: "free some room there: refreshd goes on in memory and writes when there is room"
+    case .full: "free some space there: refreshd works in memory and writes when there is space"
     case .busy: "another program is writing to it: end that program"
-    case .corrupt: "sqlite3's .recover may read what is left of it"
-    case .readOnly: "let the user of refreshd write the file and its directory"
+    case .corrupt: "sqlite3's .recover may be able to read it"
+    case .readOnly: "let refreshd's user write the file and its directory"
     case .unreleased: "every app is refreshed as if it were new"
-    case .unanswered: "look at the disk and at the kernel's log"
+    case .unanswered: "check the disk and the kernel's log"
     case .newerSchema: "install that version again, or move the file away to start with an empty one"
     case .other where sqliteCode & 0xff == SQLITE_CANTOPEN:
-      "make its directory, and let the user of refreshd write there"
-    case .other: "look at the disk and at the kernel's log"
+      "create its directory, and let refreshd's user write there"
+    case .other: "check the disk and the kernel's log"
     }
   }
 }

@@ -40,7 +40,7 @@ public struct TransferRequest: Hashable, Sendable {
   public var notice: String?
   /// The user id of the app's owner at the request; nil if it is not known.
   public var owner: UInt32?
-  /// The id of the Flatpak that asked for it, whose files alone it may read and write; nil if it was asked for outside one.
+  /// The id of the Flatpak that requested it, which may use only its own files; nil if no Flatpak requested it.
   public var flatpak: String?
 
   /// Makes a plain request.

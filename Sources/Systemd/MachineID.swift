@@ -14,7 +14,7 @@ public enum MachineID {
     try check(sd_id128_from_string(use, &useID), cannot: "read the id \(use)")
     var id = sd_id128_t()
     try check(
-      sd_id128_get_machine_app_specific(useID, &id), cannot: "tell which machine this is",
+      sd_id128_get_machine_app_specific(useID, &id), cannot: "read the machine id",
       remedy: "Run systemd-machine-id-setup.")
     return digits(of: id)
   }
@@ -22,7 +22,7 @@ public enum MachineID {
   /// The id of the present boot, as 32 hexadecimal digits (sd_id128_get_boot(3)).
   public static func boot() throws(SystemdError) -> String {
     var id = sd_id128_t()
-    try check(sd_id128_get_boot(&id), cannot: "tell which boot this is", remedy: "Mount /proc.")
+    try check(sd_id128_get_boot(&id), cannot: "read the boot id", remedy: "Mount /proc.")
     return digits(of: id)
   }
 

@@ -4,7 +4,7 @@ import JSON
 ///
 /// Belongs to the server's thread. A reply runs no handler and no disconnect action, so the caller may reply in the middle
 /// of a change of its own state. A call whose last copy is released without a reply gets ``MethodNotImplemented``, so that
-/// a mistake here never makes the peer wait for ever.
+/// a mistake here never makes the peer wait forever.
 public struct Call<Parameters> {
   /// The parameters of the call.
   public let parameters: Parameters

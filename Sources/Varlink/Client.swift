@@ -103,7 +103,7 @@ public final class Client {
     parameters.write(to: &json)
     json.literal(flag)
     json.literal("}\0")
-    guard !json.hasUnwritable else { throw .malformed("cannot write the parameters: a number is infinite or none") }
+    guard !json.hasUnwritable else { throw .malformed("cannot write the parameters: a number is infinite or NaN") }
     let bytes = json.bytes
     var sent = 0
     while sent < bytes.count {

@@ -7,9 +7,9 @@ struct RefreshCtl: ParsableCommand {
     commandName: "refreshctl",
     abstract: "Control refreshd, the daemon that keeps the data of apps fresh.",
     discussion: """
-      The socket of the daemon is that of --socket, else $REFRESH_SOCKET, else the user's own daemon, else the \
-      system's daemon. Without a subcommand it says what is there and what to do next. With -H [USER@]HOST, before or \
-      after the subcommand, refreshctl runs on that machine, by ssh; the exit status is 255 if that cannot be reached. \
+      refreshctl uses the socket of --socket, else $REFRESH_SOCKET, else your own daemon, else the system's daemon. \
+      Without a subcommand it shows what is going on and what to do next. With -H [USER@]HOST, before or after the \
+      subcommand, refreshctl runs on that machine over ssh; the exit status is 255 if it cannot be reached. \
       `refreshctl help TOPIC` opens a manual page or another page, and `refreshctl help topics` lists the topics.
 
       Exit status:

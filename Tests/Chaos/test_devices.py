@@ -117,7 +117,7 @@ def test_a_task_that_no_signal_ends(stand, mount):
     with as_user(CULPRIT):
         stand.daemon.run(BAD)
     mount.wait_for_request(BOUND)
-    stand.daemon.wait_for_output("did not end after SIGKILL")
+    stand.daemon.wait_for_output("is blocked in the kernel and cannot be killed")
     measured = stand.measure()
     assert stand.daemon.show(BAD)["running"], "the task has ended, so the fault is over"
     measured.within_bounds()

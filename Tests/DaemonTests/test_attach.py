@@ -243,7 +243,7 @@ def test_a_client_that_is_killed_has_failed_at_once(daemon):
         app.process.kill()
         refresh = finished(stream)
     assert causes(refresh) == ("failed", "lost_client", None)
-    assert "went away in the middle" in refresh["cause"]["text"]
+    assert "ended during the refresh" in refresh["cause"]["text"]
     assert daemon.refresh()["outcome"] == "no_data"
 
 

@@ -170,9 +170,9 @@ def test_a_wrong_match_is_forgotten_with_the_openings_that_it_showed(desk):
         command = [REFRESHCTL, "usage", TODO, *options, "--socket", desk.socket]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    assert "1 seen on a desktop, 1 told by signals" in usage()
+    assert "1 seen on a desktop, 1 reported by signals" in usage()
     usage("--forget")
-    assert "0 seen on a desktop, 1 told by signals" in usage() and "not seen yet" in usage()
+    assert "0 seen on a desktop, 1 reported by signals" in usage() and "not seen yet" in usage()
     told(desk, follower, running=[TODO])
     [opening] = desk.call("Manager.Openings", app=TODO)["spans"]
     assert not opening["is_observed"] and opening["until_us"] - opening["since_us"] < 2_000_000
@@ -191,7 +191,7 @@ def test_why_says_what_desktops_show_and_whether_it_counts(desk):
     told(desk, follower, front=[TODO])
     assert "desktop in front" in why() and "desktop not open" in why(MAIL)
     desk.tell("background")
-    assert "desktop in front; a signal says otherwise" in why()
+    assert "desktop in front; but a signal says otherwise" in why()
     told(desk, follower)
     assert "desktop not open" in why()
 
@@ -232,7 +232,7 @@ def test_a_user_gets_thirty_notices_a_minute_at_most(desk):
     bodies = [next(desk.session)["notice"]["body"] for _ in range(30)]
     assert [body.split()[0] for body in bodies] == [str(number) for number in range(30)]
     assert {len(body) for body in bodies} == {1000}
-    desk.wait_for_output("a notice is not shown: its user got 30 within a minute")
+    desk.wait_for_output("a notice is not shown: its user has had 30 within a minute")
     desk.app("exit 100", id=MAIL, lifecycle="signals")
     desk.call("Manager.Reload")
     assert "notice" not in next(desk.session)
@@ -249,7 +249,7 @@ def test_data_that_became_stale_while_the_machine_was_off_is_told_to_the_next_se
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
-    daemon.wait_for_output("its data is stale: 1d")
+    daemon.wait_for_output("its data is 1d")
     session = daemon.client.stream("Session.Follow")
     notice = next(session)["notice"]
     assert (notice["kind"], notice["app"], notice["title"]) == ("stale", TODO, "Todo")

@@ -143,7 +143,7 @@ def test_a_command_that_fails_is_a_warning_and_no_failure(daemon):
     daemon.app("exit 0", on_new_data=["/bin/sh", "-c", "exit 3"])
     daemon.start()
     assert daemon.refresh()["outcome"] == "new_data"
-    daemon.wait_for_output("cannot tell of new data by on_new_data: it ended with exit code 3")
+    daemon.wait_for_output("cannot run on_new_data: it ended with exit code 3")
     assert "failures_in_row" not in daemon.call("Manager.Why", app=TODO)["why"]
 
 
@@ -157,7 +157,7 @@ def test_a_command_that_never_ends_and_prints_for_ever_is_ended_and_delays_no_re
     assert told.line() == "up"
     # More than the time limit of a command.
     days.go(60)
-    daemon.wait_for_output("cannot tell of a success by on_success: it was ended by SIGKILL")
+    daemon.wait_for_output("cannot run on_success: it was ended by SIGKILL")
 
 
 @pytest.mark.parametrize("word", ["exit 0", ":"])

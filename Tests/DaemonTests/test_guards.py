@@ -40,7 +40,7 @@ def test_what_does_nothing_for_a_guard_is_refused(guard, method, parameters):
 def test_a_push_of_the_bridge_is_refused_for_good(guard):
     deliveries = [{"app": TODO, "payload": payload("x")}, {"app": MAIL, "payload": payload("x")}]
     guarded, other = guard.call("Push.Deliver", deliveries=deliveries)["results"]
-    assert guarded == {"refusal": f"cannot push to {TODO}: it guards {UNIT}, and refreshes nothing"}
+    assert guarded == {"refusal": f"cannot push to {TODO}: it guards {UNIT} and refreshes nothing"}
     assert other["fate"] == "queued"
 
 
@@ -51,4 +51,4 @@ def test_a_person_is_told_that_it_is_a_guard(guard, arguments):
     command = [REFRESHD.with_name("refreshctl"), *arguments, TODO, "--socket", guard.socket]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
-    assert f"cannot refresh {TODO}: it guards {UNIT}, and refreshes nothing" in result.stderr
+    assert f"cannot refresh {TODO}: it guards {UNIT} and refreshes nothing" in result.stderr

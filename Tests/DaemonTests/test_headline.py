@@ -124,5 +124,5 @@ def test_a_switch(daemon, starts):
 def test_an_app_that_nothing_performs(daemon):
     daemon.app(background_interval="1h")
     daemon.start()
-    waits = "waits for the app: no process of it is attached, and its file has no task."
+    waits = "waits for the app: no process is attached, and its file has no task."
     assert headline(daemon) == TODO_IS + f"It is due since TIME but {waits}"

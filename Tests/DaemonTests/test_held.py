@@ -33,7 +33,7 @@ def test_a_long_wait_is_told_of_once(daemon, wall, machine):
     machine.boot()
     app, seconds, hold, token = reports.line().split()
     assert (app, hold, token) == (TODO, "paused", "none") and abs(int(seconds) - 24 * HOUR) < 60
-    daemon.wait_for_output("its refresh waits too long: due and held for 1d")
+    daemon.wait_for_output("its refresh has been due and held for 1d")
     daemon.stop()
     wall.set_off(+4)
     machine.boot()
@@ -71,7 +71,7 @@ def test_a_command_that_fails_is_a_warning(daemon, wall, machine):
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
-    daemon.wait_for_output("cannot tell of a refresh that waits too long by on_held: it ended with exit code 3")
+    daemon.wait_for_output("cannot run on_held: it ended with exit code 3")
 
 
 @needs_root

@@ -28,7 +28,7 @@ def test_a_new_app_is_written_checked_and_refreshed(daemon):
     daemon.start()
     made = refreshctl(daemon, "new", MAIL, "--run", "sh -c 'exit 100'", "--every", "1h", "--network", "none")
     assert (made.returncode, made.stderr) == (0, "")
-    assert f"{daemon.file(MAIL)} is written and in force." in made.stdout
+    assert f"{daemon.file(MAIL)} is written and applied." in made.stdout
     assert 'run = ["sh", "-c", "exit 100"]' in daemon.file(MAIL).read_text()
     assert daemon.file(MAIL).stat().st_mode & 0o777 == 0o644
     assert apps(daemon) == [MAIL]
@@ -45,7 +45,7 @@ def test_a_file_that_is_there_stays_unless_forced(daemon):
     for command in (["--run", "true"], []):
         refused = refreshctl(daemon, "new", TODO, *command)
         assert refused.returncode == 1
-        assert "the file is there; edit it, or replace it with --force" in refused.stderr
+        assert "the file already exists; edit it, or replace it with --force" in refused.stderr
     assert daemon.file().read_text() == before
     assert refreshctl(daemon, "new", TODO, "--run", "true", "--force").returncode == 0
     assert 'run = ["true"]' in daemon.file().read_text()
@@ -79,7 +79,7 @@ def test_the_mistake_of_another_file_is_named_and_the_new_one_stays(daemon):
     daemon.file().write_text('id = "org.example.todo"\ncolour = "blue"\n')
     refused = refreshctl(daemon, "new", MAIL, "--run", "true")
     assert refused.returncode == 1
-    assert f"cannot put {daemon.file(MAIL)} in force; it is written" in refused.stderr and "colour" in refused.stderr
+    assert f"cannot apply {daemon.file(MAIL)}: the file is written" in refused.stderr and "colour" in refused.stderr
     assert daemon.file(MAIL).exists()
 
 

@@ -42,7 +42,7 @@ def test_who_pushes_hears_for_what_the_push_waits(daemon):
     answer = refreshctl(daemon, "push", TODO, payload("b"))
     assert answer.startswith("Todo (org.example.todo) is woken with content b later: 1 push in the last 60 min, next t")
     answer = refreshctl(daemon, "push", TODO, payload("b"))
-    assert answer.startswith("Todo (org.example.todo) is woken with content b later, instead of one that waited: 1 push in the last")
+    assert answer.startswith("Todo (org.example.todo) is woken with content b later, instead of a waiting push: 1 push in the last")
     answer = refreshctl(daemon, "push", TODO, payload("c"))
     assert answer.startswith("Todo (org.example.todo) is woken with content c later: 1 push waits before it, and the next one wakes it t")
     why = refreshctl(daemon, "why", TODO)

@@ -29,7 +29,7 @@ def test_stale_data_is_told_of_and_listed_first(daemon, wall, machine):
     assert stale["stale_since_us"] == stale["fresh_us"] + DAY // 24
     shown = daemon.show()
     assert (shown["stale_after_us"], shown["stale_since_us"]) == (DAY // 24, stale["stale_since_us"])
-    daemon.wait_for_output("its data is stale: 1d")
+    daemon.wait_for_output("its data is 1d")
     daemon.wait_for_output("on_stale: aloud")
     daemon.stop()
     machine.boot()
@@ -63,7 +63,7 @@ def test_a_command_that_cannot_tell_is_a_warning(daemon, wall, machine):
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
-    daemon.wait_for_output("cannot tell of stale data by on_stale: it ended with exit code 3")
+    daemon.wait_for_output("cannot run on_stale: it ended with exit code 3")
     assert daemon.history() == []
 
 

@@ -31,7 +31,7 @@ def test_its_slot_is_free_its_app_is_busy_and_it_is_named(daemon, mount):
     stream = daemon.run()
     pid = int(pids.line())
     mount.wait_for_request(BOUND)
-    daemon.wait_for_output("did not end after SIGKILL")
+    daemon.wait_for_output("is blocked in the kernel and cannot be killed")
     assert daemon.refresh(MAIL)["outcome"] == "new_data", "another app has the slot"
 
     status = daemon.status()
@@ -39,7 +39,7 @@ def test_its_slot_is_free_its_app_is_busy_and_it_is_named(daemon, mount):
     assert [(stuck["app"], stuck["pids"]) for stuck in status["stuck"]] == [(TODO, [pid])]
     running = daemon.call("Manager.Why", app=TODO)["why"]["running"]
     assert running["is_stuck"] is True and running["stuck_pids"] == [pid]
-    while "No signal ends" not in daemon.notices.wait("STATUS")["STATUS"]:
+    while "Blocked in the kernel" not in daemon.notices.wait("STATUS")["STATUS"]:
         pass
     daemon.call("Manager.Set", apps=[TODO])
     with_queue = daemon.run()
@@ -59,7 +59,7 @@ def test_it_keeps_no_daemon_from_its_end(daemon, mount):
     daemon.run()
     mount.wait_for_request(BOUND)
     daemon.signal(15)
-    daemon.wait_for_output("did not end after SIGKILL")
+    daemon.wait_for_output("is blocked in the kernel and cannot be killed")
     assert daemon.wait() == 0
 
 
@@ -75,7 +75,7 @@ def test_the_next_daemon_does_not_run_its_app_beside_it(daemon, mount):
     daemon.start()
     assert daemon.show()["running"]["id"].startswith("1-")
     daemon.wait_for_output("still running at its deadline")
-    daemon.wait_for_output("did not end after SIGKILL")
+    daemon.wait_for_output("is blocked in the kernel and cannot be killed")
     assert daemon.status()["stuck"][0]["pids"] == [pid]
     assert pids.lines_so_far() == [], "it was not started again"
     mount.release()

@@ -20,7 +20,7 @@ def test_a_sync_counts_as_a_refresh(daemon):
     assert (synced["trigger"], synced["outcome"], synced["duration_us"], synced["tasks"]) == ("reported", "new_data", 0, [])
     assert shown["last"] == synced and shown["fresh_us"] == synced["started_us"] > refresh["started_us"]
     assert shown["due_us"] == synced["started_us"] + HOUR
-    daemon.wait_for_output("it has made a sync by itself: new data")
+    daemon.wait_for_output("it has synced by itself: new data")
 
 
 def measured(daemon):

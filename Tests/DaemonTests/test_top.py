@@ -171,7 +171,7 @@ def test_a_daemon_that_hangs_is_told_and_keys_still_work(daemon, top):
     terminal.wait_for("the daemon does not answer", TODO)
     terminal.press("r")
     terminal.press("d")
-    terminal.wait_for("The last key is not answered yet; this one follows it.")
+    terminal.wait_for("The last key has not been answered yet; this one comes after it.")
     daemon.signal(signal.SIGCONT)
     terminal.wait_for(f"{MAIL} is disabled", "d enable", without=["does not answer"])
 

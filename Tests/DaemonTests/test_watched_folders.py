@@ -168,12 +168,12 @@ def test_a_folder_that_is_not_there_is_named_and_watched_when_it_is_made(daemon,
     refreshes = Refreshes(daemon, notes)
     shutil.rmtree(notes)
     daemon.start()
-    daemon.wait_for_output(f"{TODO}: changes in {notes} may go unseen: it does not exist")
+    daemon.wait_for_output(f"{TODO}: changes in {notes} may be missed: it does not exist")
     assert daemon.status()["unwatched"] == [
         {"app": TODO, "folder": str(notes), "folders": 0, "problem": "it does not exist"}
     ]
     text = refreshctl(daemon, "status")
-    assert "is not watched: it does not exist" in text and "Changes in 1 watched folder may go unseen." in text
+    assert "is not watched: it does not exist" in text and "Changes in 1 watched folder may be missed." in text
     notes.mkdir()
     refreshes.next()
     assert "unwatched" not in daemon.status()
@@ -194,7 +194,7 @@ def test_a_file_system_that_does_not_answer_costs_only_its_folder(daemon, hung, 
     refreshes = Refreshes(daemon, notes)
     daemon.app("true", id=MAIL, watch=[str(hung.path / "mail")])
     daemon.start()
-    daemon.wait_for_output(f"changes in {hung.path}/mail may go unseen: it did not answer in time")
+    daemon.wait_for_output(f"changes in {hung.path}/mail may be missed: it did not answer in time")
     refreshes.next()
     (notes / "new").write_text("text")
     refreshes.next()
@@ -206,7 +206,7 @@ def test_without_an_inotify_instance_folders_wait_for_one(daemon, notes):
     bound = "/proc/sys/user/max_inotify_instances"
     refreshes = Refreshes(daemon, notes)
     daemon.start(prefix=["unshare", "--map-root-user", "sh", "-ec", f'echo 0 > {bound}; exec "$@"', "sh"])
-    daemon.wait_for_output(f"changes in {notes} may go unseen: the daemon has as many inotify instances as")
+    daemon.wait_for_output(f"changes in {notes} may be missed: the daemon has as many inotify instances as")
     assert "fs.inotify.max_user_instances" in daemon.status()["unwatched"][0]["problem"]
     inside = ["nsenter", f"--target={daemon.pid}", "--user", "--preserve-credentials"]
     subprocess.run([*inside, "sh", "-ec", f"echo 9 > {bound}"], check=True)

@@ -166,7 +166,7 @@ def test_a_file_that_is_a_pipe_is_a_problem_of_its_source(daemon, app, bridge, b
     daemon.start()
     bridge.configure(mqtt=broker.source(**certificate, **{kind: str(pipe)}), ntfy=ntfy_source(ntfy))
     bridge.start()
-    assert "no plain file" in bridge.wait_until_lost("broker")["problem"]
+    assert "not a plain file" in bridge.wait_until_lost("broker")["problem"]
     bridge.wait_until_connected("home")
 
 
@@ -176,5 +176,5 @@ def test_authorities_in_a_pipe_are_a_problem_of_their_stream(daemon, app, bridge
     daemon.start()
     bridge.configure(mqtt=small.source(), ntfy={**ntfy_source(ntfy), "ca_file": str(pipe)})
     bridge.start()
-    assert "no plain file" in bridge.wait_until_lost("home")["problem"]
+    assert "not a plain file" in bridge.wait_until_lost("home")["problem"]
     bridge.wait_until_connected("broker")

@@ -89,8 +89,8 @@ def test_a_page_that_asks_for_a_login_is_no_ntfy_server(daemon, app, bridge):
             ntfy={"name": "home", "url": url, "topics": {TODO: TOPIC}}, sse={"name": "news", "url": url, "app": TODO}
         )
         bridge.start()
-        assert "no ntfy server" in bridge.wait_until_lost("home")["problem"]
-        assert "no event stream" in bridge.wait_until_lost("news")["problem"]
+        assert "not an ntfy server" in bridge.wait_until_lost("home")["problem"]
+        assert "not send an event stream" in bridge.wait_until_lost("news")["problem"]
     finally:
         portal.shutdown()
         thread.join()

@@ -195,7 +195,7 @@ def test_what_is_no_stream_is_not_waited_for(daemon, app, bridge):
         with listener.accept()[0] as page:
             page.recv(8192)
             page.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
-            assert "no event stream" in bridge.wait_until_lost("news")["problem"]
+            assert "not send an event stream" in bridge.wait_until_lost("news")["problem"]
 
 
 def test_an_encoding_that_nobody_asked_for_is_a_problem(daemon, app, bridge, server):

@@ -123,7 +123,7 @@ import Testing
     try stage.play([
       ("notes watched 3", { try stage.notes.remove("") }),
       ("notes: it does not exist", { try Data().write(to: URL(filePath: stage.notes.root)) }),
-      ("notes: it is no folder", {}),
+      ("notes: it is not a folder", {}),
     ])
   }
 
@@ -210,7 +210,7 @@ import Testing
     try stage.notes.move("", to: stage.path("real"))
     #expect(chmod(stage.path("real"), 0o700) == 0)
     try stage.link(to: "real")
-    try stage.play([("mail watched 1", {}), ("notes: its modes keep its owner from reading it", {})])
+    try stage.play([("mail watched 1", {}), ("notes: its owner may not read it", {})])
     #expect(stage.folders.state(of: stage.watched[1]).folders == 0)
   }
 

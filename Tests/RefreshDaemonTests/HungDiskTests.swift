@@ -252,8 +252,9 @@ import Testing
     #expect(world.launcher.killed == [key] && daemon.core.engine.refreshingCount == 1)
     world.scheduler.run(for: .seconds(10))
     #expect(daemon.core.engine.refreshingCount == 0 && daemon.core.engine.stuckRefreshes == [key.refresh: todo])
-    #expect(world.output.line.contains("No signal ends a process of org.example.todo."))
-    #expect(world.output.journal.contains { $0.contains("process 4711 of refresh \(key.refresh) did not end") })
+    #expect(world.output.line.contains("Blocked in the kernel: a process of org.example.todo."))
+    #expect(
+      world.output.journal.contains { $0.contains("process 4711 of refresh \(key.refresh) is blocked in the kernel") })
     let view = daemon.view(of: try #require(daemon.core.configuration[todo]))
     #expect(view.running?.isStuck == true && view.running?.stuckPids == [4711])
     world.launcher.end(key, TaskEnd(exit: .signalled(9)))

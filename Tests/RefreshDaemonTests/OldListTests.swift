@@ -30,7 +30,7 @@ import Testing
     try stage.until { stage.manager.lists.count == 1 }
     try stage.manager.answerList()
     try stage.until { stage.end != nil }
-    let sentence = "cannot tell how /bin/true ended: the service manager has lost its unit"
+    let sentence = "cannot find out how /bin/true ended: the service manager has lost its unit"
     #expect(stage.end?.exit == .notStarted(sentence))
   }
 }

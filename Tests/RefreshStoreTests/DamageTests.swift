@@ -197,7 +197,7 @@ import Threads
     #expect(
       error?.description
         == "cannot open /nonexistent/refreshd.db: unable to open database file, No such file or directory "
-        + "(SQLite 14); make its directory, and let the user of refreshd write there")
+        + "(SQLite 14); create its directory, and let refreshd's user write there")
   }
 
   private func fill(

@@ -34,7 +34,7 @@ import Testing
       }
     }
     #expect(refused?.code == .full)
-    #expect(refused?.description.contains("free some room") == true)
+    #expect(refused?.description.contains("free some space") == true)
     let stillFull = await #expect(throws: StoreError.self) {
       try await store.save(
         Batch(.morning, states: [first: AppState()], device: DeviceState(pause: .untilResumed)), durably: durably)
@@ -97,7 +97,7 @@ import Testing
     try disk.makeReadOnly()
     let error = #expect(throws: StoreError.self) { try RefreshStore.open(disk.scratch) }
     #expect(error?.code == .readOnly, "\(String(describing: error))")
-    #expect(error?.description.contains("let the user of refreshd write the file and its directory") == true)
+    #expect(error?.description.contains("let refreshd's user write the file and its directory") == true)
   }
 }
 

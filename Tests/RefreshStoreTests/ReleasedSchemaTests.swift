@@ -99,7 +99,7 @@ import Testing
     #expect(
       loaded.damaged?.description
         == "cannot use \(scratch.database): a build before the first release wrote it (schema \(version), the first "
-        + "release began with 15); every app is refreshed as if it were new; it is now \(aside), and a new file is begun"
+        + "release began with 15); every app is refreshed as if it were new; it is now \(aside), and refreshd starts with a new file"
     )
     #expect(loaded.start == 1 && loaded.previous == .firstStart)
     #expect(scratch.names.contains("refreshd.db.unreleased-1749945600"))

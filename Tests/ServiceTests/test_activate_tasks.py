@@ -120,11 +120,11 @@ def test_an_app_that_always_leaves_is_started_three_times_again_and_has_failed(r
 def test_an_app_that_goes_on_counts_as_refreshed_before_the_deadline(ran):
     refresh, shown = ran("stays", FILE.replace("20s", "6s"))
     assert refresh["outcome"] == "new_data"
-    assert f"{NOTES} has taken the order and runs on" in shown
+    assert f"{NOTES} was asked and is still running" in shown
     # It runs already, so it is only waited for whether it attaches.
     refresh, shown = ran("stays")
     assert refresh["outcome"] == "new_data"
-    assert f"{NOTES} has taken the order and runs on" in shown
+    assert f"{NOTES} was asked and is still running" in shown
     assert ran.worked() == ["stays", "stays"]
 
 
@@ -168,7 +168,7 @@ def test_an_app_that_cannot_refresh_is_named_with_the_reason(ran, mode, message)
 def test_an_app_that_the_bus_does_not_know_is_named(ran):
     refresh, _ = ran("ends", FILE.replace(NOTES, "org.example.Nobody"))
     assert refresh["outcome"] == "failed"
-    assert "the session bus knows no app of this name" in refresh["tasks"][0]["message"]
+    assert "the session bus does not know an app of this name" in refresh["tasks"][0]["message"]
 
 
 def test_a_user_who_is_not_logged_in_has_no_bus(ran):

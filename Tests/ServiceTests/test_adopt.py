@@ -118,7 +118,7 @@ def test_the_timers_of_debian_are_apps(daemon):
         assert schedule == EXPECTED[timer], text
         assert app["task"] == [{"unit": timer.replace(".timer", ".service")}]
         assert app["id"] == f"timer.{timer.removesuffix('.timer')}"
-        assert "NO EQUAL" in text
+        assert "LOST" in text
 
 
 @pytest.mark.parametrize("timer", DEBIAN)
@@ -172,11 +172,11 @@ def calendar(*expressions, more=""):
 
 def test_other_rhythms(daemon, write_timer):
     rows = [
-        (calendar("02:00", "06:00", "10:30", "15:00", "21:00"), {"background_interval": "4h"}, "not evenly apart"),
+        (calendar("02:00", "06:00", "10:30", "15:00", "21:00"), {"background_interval": "4h"}, "not evenly spaced"),
         (calendar("Mon..Fri 9..17:00"), {"background_interval": "1h", "quiet": "18:00-09:00"}, "no days of the week"),
         (calendar("*:0/30"), {"background_interval": "30min"}, None),
         (calendar("*:0/5"), {"background_interval": "minimum"}, "the machine's floor is 15min"),
-        (calendar("weekly", more="WakeSystem=yes\n"), {"background_interval": "1w"}, "does not wake a machine"),
+        (calendar("weekly", more="WakeSystem=yes\n"), {"background_interval": "1w"}, "does not wake a sleeping machine"),
         ("[Timer]\nOnBootSec=15min\nOnUnitActiveSec=6h\n", {"background_interval": "6h"}, None),
         ("[Timer]\nOnUnitInactiveSec=45min\n", {"background_interval": "45min"}, None),
         ("[Unit]\nConditionPathExists=/srv\n" + calendar("hourly"), {"background_interval": "1h"},
@@ -187,7 +187,7 @@ def test_other_rhythms(daemon, write_timer):
     for name, (timer, keys, lost) in zip(names, rows, strict=True):
         app, text = adopted(daemon, name)
         assert {key: app.get(key) for key in keys} == keys, text
-        said = [line for line in text.splitlines() if "NO EQUAL" in line and "TimeoutStartSec" not in line]
+        said = [line for line in text.splitlines() if "LOST" in line and "TimeoutStartSec" not in line]
         assert any(lost in line for line in said) if lost else said == [], text
         # Every line of the timer's settings is explained.
         explained = [line for line in text.splitlines() if re.match(r"# OnCalendar=.+: background_interval = ", line)]
@@ -196,9 +196,9 @@ def test_other_rhythms(daemon, write_timer):
 
 def test_a_timer_without_an_equal_says_why(daemon, write_timer):
     rows = [
-        ("[Timer]\nOnBootSec=15min\n", None, "once, and not again and again"),
-        (calendar("hourly", more="Unit=timers.target\n"), None, "is no service"),
-        (calendar("hourly", more="Unit=nowhere.service\n"), None, "its nowhere.service is not there"),
+        ("[Timer]\nOnBootSec=15min\n", None, "once, and not repeatedly"),
+        (calendar("hourly", more="Unit=timers.target\n"), None, "is not a service"),
+        (calendar("hourly", more="Unit=nowhere.service\n"), None, "its nowhere.service does not exist"),
         (calendar("hourly"), "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n", "RemainAfterExit"),
     ]
     for number, (timer, service, _) in enumerate(rows):
@@ -317,7 +317,7 @@ def test_two_timers_whose_apps_would_have_one_id(daemon, write_timer):
     daemon.refreshctl("adopt", first, "--now")
     for command in (["adopt", second, "--now"], ["unadopt", second]):
         answer = daemon.refreshctl(*command, check=False)
-        assert answer.returncode == 1 and ("stand for this timer" in answer.stderr or first in answer.stderr), answer
+        assert answer.returncode == 1 and ("belongs to something else" in answer.stderr or first in answer.stderr), answer
     listed = {each["timer"]: each for each in json.loads(daemon.refreshctl("adopt", "--list", "--json").stdout)["timers"]}
     assert (listed[first]["adopted"], listed[second]["adopted"]) == (True, False)
     daemon.refreshctl("unadopt", first)
@@ -338,7 +338,7 @@ def test_a_name_that_begins_with_a_digit_and_a_time_limit_below_a_second(daemon,
 
 
 @pytest.mark.parametrize(
-    ("more", "limit"), [("", "RuntimeMaxSec=infinity: NO EQUAL"), ("RuntimeMaxSec=20s", "RuntimeMaxSec=20s: ")])
+    ("more", "limit"), [("", "RuntimeMaxSec=infinity: LOST"), ("RuntimeMaxSec=20s", "RuntimeMaxSec=20s: ")])
 def test_the_time_limit_of_a_service_that_runs_on(daemon, write_timer, more, limit):
     _, text = adopted(daemon, write_timer("odd", calendar("hourly"), f"[Service]\nExecStart=/bin/true\n{more}\n"))
     assert limit in text and "TimeoutStartSec" not in text

@@ -212,7 +212,7 @@ def test_15_am_i_allowed(story):
     with varlink.Client(address=f"unix:{SOCKET}") as client, client.open("org.refreshd.App") as process:
         next(process.Attach(app=TODO, _more=True))
         story.wait("refreshStarted")
-        story.answer("When a process of it is there")
+        story.answer("When one of its processes is there")
 
 
 def test_16_pushes(story):

@@ -277,7 +277,7 @@ def test_a_network_that_flaps_is_damped(daemon, write_unit, network_manager):
         metered(network_manager, False)
         begin = time.monotonic()
         wait_until(lambda: [hold["name"] for hold in why(daemon)["holds"]] == ["unsteady"])
-        assert "what held it has ended, and must stay away until then" in words(daemon)
+        assert "its conditions are met, but must stay so until then" in words(daemon)
         wait_until(is_in("active"))
         assert time.monotonic() - begin > wait - 1
 

@@ -32,7 +32,7 @@ def test_a_bad_one_leaves_the_old_in_force_and_everyone_is_told(refreshd, journa
     assert (refreshd.main_pid, refreshd.show("ActiveState")) == (pid, "active")
     assert ids(refreshd) == ["org.example.todo"]
     status = refreshd.show("StatusText")
-    assert "not in force" in status and "1.toml" in status
+    assert "was rejected" in status and "1.toml" in status
     refused = journal.entries(MESSAGE_ID=MESSAGE_ID["configurationRefused"])
     assert any("nobody-of-that-name" in each["MESSAGE"] for each in refused)
     assert refreshd.call("Status")["status"]["configuration"]["problems"]

@@ -129,7 +129,7 @@ def test_the_table_of_before_is_refused_with_both_ways(refreshd):
     assert answer.returncode != 0
     text = " ".join((answer.stdout + answer.stderr).split())
     assert 'write sandbox = "strict" above' in text and 'unit = "NAME.service"' in text
-    assert "not in force" in refreshd.show("StatusText")
+    assert "was rejected" in refreshd.show("StatusText")
 
 
 def test_a_sandbox_that_cannot_be_made_is_named(refreshd):

@@ -37,10 +37,10 @@ def test_an_app_below_a_path_that_is_not_mounted_is_held_until_it_is(refreshd, j
     def why(id):
         return " ".join(refreshd.refreshctl("why", id).stdout.split())
 
-    assert 'It is held for a mistake in its file, which is looked at again every few minutes' in why(MAIL), why(MAIL)
+    assert 'It is held for a mistake in its file. refreshd reads the file again every few minutes' in why(MAIL), why(MAIL)
     assert f'cannot execute "{TOOL}"' in why(MAIL), why(MAIL)
     status = " ".join(refreshd.refreshctl("status").stdout.split())
-    assert "The apps of 1 file are held for 1 mistake until these are mended." in status
+    assert "The apps of 1 file are held until you correct 1 mistake." in status
     checked = refreshd.refreshctl("check", check=False)
     assert checked.returncode != 0 and str(TOOL) in checked.stdout + checked.stderr, checked
     held = refreshd.app(MAIL)

@@ -129,7 +129,7 @@ def test_a_transfer_of_a_daemon_that_starts_before_its_bus_waits_for_it(anna, mi
         answer = anna.refreshctl("download", TODO, url, "--to", str(path), "--network", "none")
         assert answer.returncode == 0, answer.stderr
         status = " ".join(anna.refreshctl("status").stdout.split())
-        assert "refreshes wait for it until their deadlines, and transfers until it answers." in status
+        assert "refreshes wait until their deadlines, and transfers until it answers." in status
         assert "starting" in anna.refreshctl("transfers").stdout
         assert misbehaving.of("plain") == [] and not path.exists()
     bound = Bound()

@@ -53,7 +53,7 @@ def test_an_hour_in_which_the_user_came_six_times_is_what_usage_shows(daemon, ru
 
     shown = usage()
     # The last comes with the end of the session, and is no opening: it lasts no two seconds.
-    assert f"{TURNS} seen on a desktop, 0 told by signals" in shown, shown
+    assert f"{TURNS} seen on a desktop, 0 reported by signals" in shown, shown
     spans = daemon.call("Manager.Openings", app=MAIL)["spans"]
     assert all(span["is_observed"] for span in spans)
     for span in spans:

@@ -207,7 +207,7 @@ def test_the_list_has_what_is_open_and_what_would_help(house, sway, session):
     asked = session.list(sway, program=[BINARIES / "refreshctl", "apps", "--desktop"])
     assert (asked.returncode, asked.stdout) == (0, listed.stdout), asked.stderr
     blind = session.list()
-    assert blind.stdout == "Nothing is open that has an id.\n"
+    assert blind.stdout == "Nothing with an id is open.\n"
     assert "cannot see windows: there is no display" in blind.stderr
 
 

@@ -125,7 +125,7 @@ def test_what_is_no_plain_file_is_not_replaced(running, misbehaving, kind):
     else:
         socket.socket(socket.AF_UNIX).bind(str(running.target()))
     before = running.target().lstat()
-    assert "no plain file" in running.failed(running.download(misbehaving.url("plain", SIZE)))["message"]
+    assert "not a plain file" in running.failed(running.download(misbehaving.url("plain", SIZE)))["message"]
     assert running.target().lstat().st_ino == before.st_ino and misbehaving.requests == []
 
 

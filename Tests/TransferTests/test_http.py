@@ -164,7 +164,7 @@ def test_of_several_files_the_one_that_changes_first_counts(daemon, fetch, misbe
 
 def test_more_than_it_may_have_is_a_failure(fetch, misbehaving):  # noqa: F811
     fetch.start(misbehaving.url("endless"), {"max_size": "1MB"})
-    assert fetch.run() == ("failed", "cannot take more than 1000000 bytes; raise max_size if that is right")
+    assert fetch.run() == ("failed", "cannot accept more than 1000000 bytes; raise max_size if that is right")
     fetch.again(misbehaving.url("plain", 1_000_001), {"max_size": "1MB"})
     assert fetch.run()[0] == "failed"
     # The announced length was too large, so the body did not have to arrive.

@@ -181,7 +181,7 @@ def test_a_full_disk_keeps_what_is_there(fetch, misbehaving):  # noqa: F811
 def test_a_folder_that_is_not_there(fetch, misbehaving, scratch):  # noqa: F811
     fetch.start(misbehaving.url("plain", SIZE), {"to": str(scratch / "none" / "feed")})
     outcome, said = fetch.run()
-    assert outcome == "failed" and f"{scratch}/none: No such file or directory; make it first" in said
+    assert outcome == "failed" and f"{scratch}/none: No such file or directory; create it first" in said
 
 
 def test_the_mode_of_the_file_is_kept(fetch, misbehaving):  # noqa: F811

@@ -38,7 +38,7 @@ def locked(transfers, name):
 
 def refused(transfers, id):
     message = transfers.failed(id)["message"]
-    assert "is root now; ask for it again" in message, message
+    assert "is root now; request it again" in message, message
 
 
 def test_what_another_owner_asked_for_is_not_written_as_the_new_one(nobodys, misbehaving):
@@ -107,5 +107,5 @@ def test_a_transfer_that_was_stored_without_its_owner_does_not_run(nobodys, misb
         store.execute("UPDATE transfer SET owner = NULL")
     nobodys.daemon.start()
     nobodys.daemon.call("Manager.Enable", apps=[TODO])
-    assert "cannot tell who asked for it" in nobodys.failed(id)["message"]
+    assert "cannot find out who requested it" in nobodys.failed(id)["message"]
     assert misbehaving.requests == []

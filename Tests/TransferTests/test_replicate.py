@@ -159,7 +159,7 @@ def test_a_wrong_password_fails_without_a_retry(replicating, couch):
     task["replicate"]["source_credential_file"] = str(wrong)
     replicating.start(task)
     outcome, said = replicating.run()
-    assert outcome == "failed" and "unauthorized" in said and "see the credential files" in said
+    assert outcome == "failed" and "unauthorized" in said and "check the credential files" in said
     assert replicating.due() is None
 
 
@@ -236,18 +236,18 @@ ERROR = b'{"error":"internal_server_error","reason":"No DB shards could be opene
     "status, body, kind, said, due",
     [
         (401, b'{"error":"unauthorized","reason":"Name or password is incorrect."}', "application/json",
-         "does not replicate: 401 unauthorized: Name or password is incorrect.; see the credential files", None),
+         "does not replicate: 401 unauthorized: Name or password is incorrect.; check the credential files", None),
         (403, b'{"error":"forbidden","reason":"no"}', "application/json", "403 forbidden: no", None),
-        (404, b"<html>nothing</html>", "text/html", "HTTP status 404, without a word of CouchDB", None),
+        (404, b"<html>nothing</html>", "text/html", "HTTP status 404, without an answer of CouchDB", None),
         (412, b'{"error":"precondition_failed","reason":"no"}', "application/json", "412 precondition_failed", None),
         # Another made the target meanwhile.
         (412, b'{"error":"db_exists","reason":"x"}', "application/json", "412 db_exists", "retry"),
         (500, ERROR, "application/json", "500 internal_server_error: No DB shards", "retry"),
         # An error of a database, which the status does not show.
         (500, b'{"error":"unauthorized","reason":"unauthorized to access x"}', "application/json", "unauthorized", None),
-        (502, b"<html>Bad Gateway</html>", "text/html", "HTTP status 502, without a word of CouchDB", "retry"),
-        (200, b"<html>Log in to the hotel</html>", "text/html", "it is no JSON", "retry"),
-        (200, b'{"ok":true,"session_id":"x","hist', "application/json", "it is no JSON", "retry"),
+        (502, b"<html>Bad Gateway</html>", "text/html", "HTTP status 502, without an answer of CouchDB", "retry"),
+        (200, b"<html>Log in to the hotel</html>", "text/html", "it is not JSON", "retry"),
+        (200, b'{"ok":true,"session_id":"x","hist', "application/json", "it is not JSON", "retry"),
         (200, b'{"ok":true}', "application/json", "cannot find the result", "retry"),
         (302, b"", "text/html", "redirect", None),
     ],
@@ -292,10 +292,10 @@ def test_the_progress_is_told_to_those_who_watch(replicating, stand_in):
     assert event["id"] == run.first["event"]["id"]
     [job] = stand_in.jobs.values()
     job.info["changes_pending"] = 3
-    assert next(events)["text"] == "2 documents written, about 3 changes to come"
+    assert next(events)["text"] == "2 documents written, about 3 changes left"
     # CouchDB counts the changes to come every 30 s only.
     job.info.update(docs_written=4, revisions_checked=4)
-    assert next(events)["text"] == "3 documents written, about 2 changes to come"
+    assert next(events)["text"] == "3 documents written, about 2 changes left"
     stand_in.let_go()
     assert finished(run)["outcome"] == "new_data"
 
@@ -335,7 +335,7 @@ def test_a_job_that_another_cancels_again_and_again_is_retried_later(replicating
     assert task["message"] == f"another request has cancelled the replication in {stand_in.host}, twice"
 
 
-CUT = "2 documents written when it was cancelled; the next refresh goes on from the checkpoint"
+CUT = "2 documents written when it was cancelled; the next refresh continues from the checkpoint"
 
 
 @pytest.fixture
@@ -370,7 +370,7 @@ def test_at_the_deadline_it_is_cancelled_and_the_next_run_counts_all(replicating
 def test_a_cancel_that_takes_long_is_said_and_the_next_run_outlives_it(replicating, stand_in, cut):
     source, target = stand_in.database(), stand_in.database()
     said = cut(source, target, stand_in.ends.clear)
-    assert "2 documents written; " in said and "was asked to cancel and is still at it" in said
+    assert "2 documents written; " in said and "was asked to cancel and is still doing so" in said
     # The job that ends is still in CouchDB's list, so this request joins it, and CouchDB does not answer.
     run = replicating.daemon.run()
     couchdb.await_that(lambda: len(stand_in.of("/_replicate")) == 3)
@@ -383,7 +383,7 @@ def test_a_remote_that_freezes_is_not_cancelled_because_that_blocks_couchdb(repl
     try:
         source, target = remote.database(), stand_in.database()
         said = cut(source, target, remote.is_awake.clear)
-        assert f"{remote.host} does not answer, so {stand_in.host} goes on until it gives up" in said
+        assert f"{remote.host} does not answer, so {stand_in.host} continues until it gives up" in said
         here, there = stand_in.database(), stand_in.database()
         stand_in.write(here, milk={})
         assert stand_in.replicate_as_another(here, there)["ok"]

@@ -38,7 +38,7 @@ def test_it_loses_its_transfers_and_delays_no_others(running, misbehaving, mount
         assert bound.left, transfer
         running.daemon.notices.is_waiting(0.2)
     assert transfer["result"] == "cancelled"
-    running.daemon.wait_for_output(f"the worker (process {stuck}) did not end after SIGKILL")
+    running.daemon.wait_for_output(f"the worker (process {stuck}) is blocked in the kernel and cannot be killed")
     assert stuck in alive(str(running.daemon.socket)), "it is still there"
     running.done(running.download(misbehaving.url("plain", SIZE), "third"))
 

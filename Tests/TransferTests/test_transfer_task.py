@@ -55,14 +55,14 @@ def test_a_url_that_was_corrected_takes_the_place_of_the_old_one(daemon, transfe
     upload = transfers.enqueue({**transfers.request(misbehaving.url("put"), direction="upload"), "network": "wifi"})[0]
     daemon.file().write_text(daemon.file().read_text().replace(old, new))
     daemon.call("Manager.Reload")
-    assert run(daemon) == ("new_data", "transfer 3 is in the queue in place of 1, whose URL was another")
+    assert run(daemon) == ("new_data", "transfer 3 is in the queue in place of 1, which had another URL")
     assert transfers.end(1)["result"] == "cancelled"
     misbehaving.wait_until_held("plain")
     assert run(daemon) == ("no_data", "transfer 3 is under way")
     # The query counts too, although nobody is shown it.
     daemon.file().write_text(daemon.file().read_text().replace("token=right", "token=newer"))
     daemon.call("Manager.Reload")
-    assert run(daemon)[1] == "transfer 4 is in the queue in place of 3, whose URL was another"
+    assert run(daemon)[1] == "transfer 4 is in the queue in place of 3, which had another URL"
     misbehaving.let_go()
     transfers.done(4)
     assert Body(SIZE).is_in(transfers.target()) and not transfers.part().exists()

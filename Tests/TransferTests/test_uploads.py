@@ -86,7 +86,7 @@ def test_what_a_server_takes_before_it_has_it_has_not_arrived(running, misbehavi
     assert second.sha256 == body.sha256
     # Nobody knows what the server did with the POST by then.
     ended = running.failed(running.upload(body, misbehaving.url("hasty", times=9), "b", method="POST"))
-    assert "look there before" in ended["message"] and len(misbehaving.of("hasty")) == 3
+    assert "check the server before" in ended["message"] and len(misbehaving.of("hasty")) == 3
 
 
 def test_a_server_may_take_its_time_with_what_it_has_got(running, misbehaving):

@@ -42,9 +42,9 @@ struct NtfyTests {
 
   @Test(arguments: [
     (#""message":"eyJhIjoxfQ==","encoding":"base64""#, NtfyMessage.Body.text(#"{"a":1}"#)),
-    (#""message":"//8=","encoding":"base64""#, .refused("it is no text")),
-    (#""message":"?","encoding":"base64""#, .refused("it is no text")),
-    (#""message":"x","encoding":"rot13""#, .refused("its encoding is not known")),
+    (#""message":"//8=","encoding":"base64""#, .refused("it is not text")),
+    (#""message":"?","encoding":"base64""#, .refused("it is not text")),
+    (#""message":"x","encoding":"rot13""#, .refused("its encoding is unknown")),
     (#""priority":3"#, .refused("it is empty")),
     (
       #""message":"You received a file","attachment":{"name":"a.txt","url":"https://h/a.txt"}"#,

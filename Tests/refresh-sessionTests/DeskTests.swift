@@ -124,7 +124,7 @@ import Testing
       OpenList.lines(of: desk) == [
         "ID    SEEN AS", "a?b   minimised window", "foot  runs, window in front, window",
       ])
-    #expect(OpenList.lines(of: Desk()) == ["Nothing is open that has an id."])
+    #expect(OpenList.lines(of: Desk()) == ["Nothing with an id is open."])
   }
 
   @Test(arguments: [

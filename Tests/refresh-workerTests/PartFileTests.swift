@@ -81,7 +81,7 @@ struct PartFileTests {
       Issue.record("another file took the place")
     } catch {
       #expect(error.kind == .retry(after: nil))
-      #expect(error.message.contains("removed meanwhile"))
+      #expect(error.message.contains("was removed"))
     }
     part.remove()
     #expect(scratch.text(of: "f.part") == "mine")

@@ -12,7 +12,7 @@ import Testing
       try AnswerWait(secondsUntilMessage: nil, secondsAtMost: 1).forAnswer(on: ends[0])
     }
     #expect(failure?.status == .noDaemon)
-    #expect(failure?.text.hasPrefix("cannot get an answer: the daemon has said nothing for 1 s") == true)
+    #expect(failure?.text.hasPrefix("cannot get an answer: the daemon has not answered for 1 s") == true)
   }
 
   @Test func anEndedConnectionIsNoSilence() throws {

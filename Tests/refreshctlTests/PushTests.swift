@@ -21,8 +21,8 @@ import Testing
     ),
     (
       .queued, "42", pushed([waiting("42")], holds: ["misconfigured"]),
-      "Todo (org.example.todo) is woken with content 42 later. It is held for a mistake in its file, which is looked at again every few "
-        + "minutes and by `refreshctl reload`: wait."
+      "Todo (org.example.todo) is woken with content 42 later. It is held for a mistake in its file. refreshd "
+        + "reads the file again every few minutes and on `refreshctl reload`: wait."
     ),
     (
       .queued, "42", pushed([atLimit]),
@@ -30,7 +30,7 @@ import Testing
     ),
     (
       .merged, "42", pushed([atLimit]),
-      "Todo (org.example.todo) is woken with content 42 later, instead of one that waited: "
+      "Todo (org.example.todo) is woken with content 42 later, instead of a waiting push: "
         + "5 pushes in the last 100 min, next today 12:12 (in 12 min)."
     ),
     (
@@ -49,7 +49,7 @@ import Testing
     (.queued, nil, pushed([waiting(nil, wait: "luck")]), "Todo (org.example.todo) is woken later: it waits for luck."),
     (
       .told, "42", pushed(),
-      "Todo (org.example.todo) is not woken, because the payload has no `content-available`; attached processes receive it."
+      "Todo (org.example.todo) is not woken, because the payload has no `content-available`; only attached processes receive it."
     ),
     (.known, "42", pushed(), "Todo (org.example.todo) is not woken again: a push with this id was accepted before."),
     (.queued, "42", nil, "org.example.todo is woken with content 42 now."),

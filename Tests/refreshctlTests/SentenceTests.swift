@@ -55,12 +55,12 @@ import Testing
     (
       details(verdict: .refreshing, running: stuck(pids: [4711, 4712])),
       "Todo (org.example.todo) is in the background. Its refresh 12-346, started 3 s ago, does not end: process 4711, "
-        + "4712 waits in the kernel and did not end after SIGKILL. It is refreshed again when that has ended."
+        + "4712 is blocked in the kernel and cannot be killed. The app waits until it ends."
     ),
     (
       details(verdict: .refreshing, running: stuck(pids: [])),
-      "Todo (org.example.todo) is in the background. Its refresh 12-346, started 3 s ago, does not end: a process of it "
-        + "waits in the kernel and did not end after SIGKILL. It is refreshed again when that has ended."
+      "Todo (org.example.todo) is in the background. Its refresh 12-346, started 3 s ago, does not end: one of its "
+        + "processes is blocked in the kernel and cannot be killed. The app waits until it ends."
     ),
     (details(verdict: .ready), "Todo (org.example.todo) is in the background. It is refreshed now."),
   ]
@@ -100,7 +100,7 @@ import Testing
     ),
     (
       status(held: [Wire.Problem(file: "/etc/refreshd/apps.d/a.toml", message: "cannot x", remedy: "y")]),
-      "The apps of 1 file are held for 1 mistake until these are mended."
+      "The apps of 1 file are held until you correct 1 mistake."
     ),
     (status(pause: Wire.PauseState(untilAC: false)), "All apps are paused until `refreshctl resume`."),
     (status(launcherProblem: "no bus"), "No task can be started (no bus); refreshes wait"),
@@ -148,13 +148,13 @@ import Testing
     ]
     #expect(
       screen().sentence(Self.status(stuck: stuck)).hasSuffix(
-        "start 12. No signal ends the refresh of a.b (process 4711, 4712), a.c: it waits in the kernel."))
+        "start 12. The refresh of a.b (process 4711, 4712), a.c is blocked in the kernel and cannot be killed."))
   }
 
   @Test func theStatusSaysWhatWaitsWhileNoTaskCanBeStarted() {
     #expect(
       screen().sentence(Self.status(launcherProblem: "no bus")).hasSuffix(
-        "No task can be started (no bus); refreshes wait for it until their deadlines, and transfers until it answers.")
+        "No task can be started (no bus); refreshes wait until their deadlines, and transfers until it answers.")
     )
   }
 

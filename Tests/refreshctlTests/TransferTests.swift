@@ -105,7 +105,7 @@ private func transfer(
     #expect(WholePath.fileName(of: url) == name)
   }
 
-  @Test("only a plain file can be uploaded", arguments: [("/", "a folder"), ("/dev/null", "no plain file")])
+  @Test("only a plain file can be uploaded", arguments: [("/", "a folder"), ("/dev/null", "not a plain file")])
   func onlyAPlainFileCanBeUploaded(path: String, kind: String) {
     let refusal = #expect(throws: Failure.self) { try WholePath.plainFile(path) }
     #expect(refusal?.status == .usage && refusal?.text == "cannot upload \(path): it is \(kind); name a file")

@@ -60,7 +60,7 @@ import Testing
       (Self.why(planned: soon, habit: habit, isDormant: true), "it is hardly ever opened."),
       (
         Self.why(planned: noon - span(m: 20), habit: habit),
-        "the first moment that its background interval of 24h allows."
+        "as soon as its background interval of 24h allows."
       ),
       (Self.why(planned: soon, habit: nil), "it is usually opened around 12:00."),
     ] {
@@ -81,14 +81,14 @@ import Testing
     func row(_ bars: [Int: String]) -> String { (0..<48).map { bars[$0] ?? " " }.joined() }
     #expect(
       screen().text(habits, reported: 3, observed: 12) == [
-        "Openings as they were seen, by the half hour, and what is assumed until more is seen:",
+        "Openings by the half hour: those that were seen, and those that are assumed so far:",
         "  weekdays   \(row([23: "▃", 24: "█"]))  0.8 times a day",
         "  weekends   \(row([:]))  not seen yet",
         "  assumed    \(row([:]))  0.1 times a day",
         "             0     3     6     9     12    15    18    21    ",
         "  habits     opened around 12:00 on weekdays (9 of the last 10)",
         "             opened around 20:30 on Sundays (3 of the last 4)",
-        "  openings   12 seen on a desktop, 3 told by signals",
+        "  openings   12 seen on a desktop, 3 reported by signals",
         "  new data   6.5 times a day",
         "  cost       1.5 of a typical refresh",
       ])

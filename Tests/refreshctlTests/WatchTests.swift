@@ -63,11 +63,11 @@ import Testing
     ),
     (
       Wire.WatchEvent(kind: .push, atMicroseconds: noon, app: app, contentID: "42", fate: .merged),
-      "org.example.todo: a push with content 42 has arrived, instead of one that waited"
+      "org.example.todo: a push with content 42 has arrived, instead of a waiting push"
     ),
     (
       Wire.WatchEvent(kind: .push, atMicroseconds: noon, app: app, fate: .told),
-      "org.example.todo: a push has arrived that wakes no app; attached processes receive it"
+      "org.example.todo: a push has arrived, but wakes no app; attached processes receive it"
     ),
     (Wire.WatchEvent(kind: .switchChanged, atMicroseconds: noon), "the pause of all apps has ended"),
   ]

@@ -74,7 +74,7 @@ import Testing
     ),
     (
       explanation(holds: ["app"], waiting: noon - span(m: 20)),
-      "Todo (org.example.todo) is in the background. It is due since today 11:40 but waits for the app: no process of it is attached, "
+      "Todo (org.example.todo) is in the background. It is due since today 11:40 but waits for the app: no process is attached, "
         + "and its file has no task."
     ),
     (
@@ -156,7 +156,7 @@ import Testing
     ),
     (
       explanation(trigger: .interval, window: dueSoon, restsUntil: noon + span(m: 53)),
-      "It will be refreshed between today 12:53 and today 12:56 (in 53 min), when it has rested: it overran its "
+      "It will be refreshed between today 12:53 and today 12:56 (in 53 min), after a rest: it exceeded its "
         + "deadline three times within a day."
     ),
     (
@@ -166,8 +166,8 @@ import Testing
           trigger: .interval, due: dueSoon, holds: [],
           start: Wire.Window(earliestMicroseconds: noon + span(h: 26), latestMicroseconds: noon + span(h: 26, m: 9)),
           plannedMicroseconds: noon + span(h: 12))),
-      "It will be refreshed between tomorrow 14:00 and tomorrow 14:09 (in 1 d 2 h), by the plan that will be made "
-        + "tomorrow 00:00, as far as is known now."
+      "It will be refreshed between tomorrow 14:00 and tomorrow 14:09 (in 1 d 2 h), as far as is known now; the plan "
+        + "is made tomorrow 00:00."
     ),
     (
       explanation(holds: ["logged-out"], awaitsSessionOf: "anna"),
@@ -201,7 +201,7 @@ import Testing
       past: [Wire.Past(refresh: refresh(at: noon - span(h: 1), .failed, cause: cause))])
     #expect(
       screen().sentence(why).hasSuffix(
-        ", because the last one did not come to its end (stopped: the machine was going to sleep)."))
+        ", because the last one was interrupted (stopped: the machine was going to sleep)."))
     #expect(screen().text(why).last == "today 11:00  stopped  interval: stopped: the machine was going to sleep")
   }
 

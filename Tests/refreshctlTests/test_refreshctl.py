@@ -231,7 +231,7 @@ def test_an_empty_id_is_no_part_of_the_only_one(daemon):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("mail", "cannot tell which app mail is: Mail (com.example.mail), Mail (org.example.mail); write more of the id"),
+    ("mail", "cannot choose an app for mail: Mail (com.example.mail), Mail (org.example.mail); write more of the id"),
     ("tood", "cannot find the app tood; did you mean org.example.todo? `refreshctl list` shows the apps"),
     ("backup", "cannot find the app backup: no configuration file defines it; `refreshctl list` shows the apps"),
 ])
@@ -511,7 +511,7 @@ def test_a_download_that_is_forgotten_is_not_waited_for(daemon):
     daemon.answers[TRANSFERS + "Enqueue"] = [{"parameters": {"ids": [17]}}]
     daemon.answers[TRANSFERS + "Watch"] = [going(), FORGOTTEN]
     result = refreshctl("download", APP, URL, "--to", "/b", "--wait", path=daemon.path)
-    assert result.returncode == 70 and "cannot tell how the transfer ended" in result.stderr
+    assert result.returncode == 70 and "cannot find out how the transfer ended" in result.stderr
 
 
 def watch_transfers_on_a_terminal(daemon, *answers, columns=80):

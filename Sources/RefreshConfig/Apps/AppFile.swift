@@ -199,7 +199,7 @@ public struct UnnamedFile: Hashable, Sendable {
 extension Configuration {
   /// Returns this configuration with the missing apps held, if a file that cannot be read may belong to one of them.
   ///
-  /// Otherwise an app would be forgotten although nobody has removed it on purpose.
+  /// Otherwise the daemon would forget an app that nobody has removed on purpose.
   public func keeping(_ known: some Sequence<AppID>) -> Configuration {
     guard let file = unnamed.first else { return self }
     let present = Set(apps.map(\.id))

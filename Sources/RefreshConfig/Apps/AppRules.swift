@@ -10,7 +10,7 @@ public struct EndRules: Hashable, Sendable {
   public var onSuccess: Command?
   /// The URL of a dead man's switch, for reports of each refresh; nil for none.
   ///
-  /// The whole URL is a secret: anybody who knows it can report in the app's place.
+  /// The whole URL is a secret: anyone who knows it can report for the app.
   public var ping: HTTPURL?
   /// The variables that the files add to a ping's environment, each `NAME=value`, such as a proxy.
   public var pingEnvironment: [String] = []

@@ -126,7 +126,7 @@ extension ConfigurationSources {
 struct ConfigurationFile: Hashable {
   /// The most bytes that a file may have.
   ///
-  /// The file of a large app has a thousandth of this, so a larger file is there by mistake.
+  /// The file of a large app has a thousandth of this, so a larger file is a mistake.
   static let longest = 1 << 20
 
   let folder: String

@@ -241,7 +241,7 @@ extension [TaskSection] {
       remedy: #"name the app's user, as in owner = "anna""#)
   }
 
-  /// Refuses other tasks beside a task that activates: an app that attaches performs the whole refresh.
+  /// Refuses other tasks next to a task that activates: an app that attaches performs the whole refresh.
   func refuseTasksBesideActivation(in sections: inout [Section]) {
     guard count > 1, let index = firstIndex(where: { $0.kind?.key == "activate" }) else { return }
     sections[index].refuse(

@@ -100,7 +100,7 @@ extension UInt8 {
   fileprivate var isOfUnitName: Bool { isLetterOrDigit || ":-_.\\@".utf8.contains(self) }
 }
 
-/// The unit files of this machine, with which `check` warns of a unit that nobody can start.
+/// The unit files of this machine, for the warnings of `check` about units that cannot be started.
 ///
 /// A missing unit is not a mistake in a configuration, because it may be installed later.
 public struct UnitFiles {

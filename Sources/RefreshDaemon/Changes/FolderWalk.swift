@@ -139,9 +139,9 @@ struct FolderWalk {
 
   private mutating func find(_ place: OpenEntry?, isOwn: Bool) throws(NoLook) -> FolderLook.Found {
     guard let place else { return .missing("it does not exist") }
-    guard place.kind == S_IFDIR else { return .missing("it is no folder") }
+    guard place.kind == S_IFDIR else { return .missing("it is not a folder") }
     guard !isOwn, Self.identity(of: place.status) != own else { return .missing("refreshd keeps its own state there") }
-    guard view.mayList(place.status) else { return .unknown("its modes keep its owner from reading it") }
+    guard view.mayList(place.status) else { return .unknown("its owner may not read it") }
     return .tree(try watch(place))
   }
 
@@ -233,11 +233,11 @@ struct FolderWalk {
   }
 
   private static let full =
-    "more than \(OwnerFolders.most) folders of its owner's apps are to be watched, and changes in the rest are not seen"
+    "more than \(OwnerFolders.most) folders of its owner's apps have to be watched; changes in the rest are not seen"
 
   private static func reason(_ code: Int32) -> String {
     code == ENOSPC
-      ? "the machine watches as many folders as fs.inotify.max_user_watches lets it, and changes in the rest are not seen"
+      ? "the machine watches as many folders as fs.inotify.max_user_watches allows; changes in the rest are not seen"
       : SystemCallError.text(of: code)
   }
 
@@ -245,7 +245,7 @@ struct FolderWalk {
   private static func blindness(of descriptor: Int32) -> String? {
     let type = linux_file_system(descriptor)
     if let name = remote[type] { return "it is on \(name), and what other machines change there is not seen" }
-    return silent[type].map { "it is on \($0), where the kernel tells of no changes" }
+    return silent[type].map { "it is on \($0), where the kernel does not report changes" }
   }
 
   /// File systems whose files other machines change, by their numbers in statfs(2).

@@ -76,7 +76,7 @@ final class InotifyFolders: FolderWatch {
   private static func reason(_ error: any Error) -> String {
     guard let error = error as? SystemCallError, error.code == EMFILE else { return "\(error)" }
     return
-      "the daemon has as many inotify instances as fs.inotify.max_user_instances lets it, or as many open files as it may"
+      "the daemon has as many inotify instances as fs.inotify.max_user_instances allows, or as many open files as it may have"
   }
 
   func drain(_ user: UInt32, passingOver apps: Set<AppID>) { users[user]?.drain(passingOver: apps) }

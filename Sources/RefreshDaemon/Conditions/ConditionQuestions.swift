@@ -14,7 +14,7 @@ final class ConditionQuestions: CommandOwner {
   /// The answer of a command that took too long.
   private static let late = "no answer within \(deadline.components.seconds) s"
   /// The answer while the app's command outlives SIGKILL.
-  private static let stuck = "the process of an earlier question does not end, and waits in the kernel"
+  private static let stuck = "the process of an earlier question is blocked in the kernel and cannot be killed"
   /// How long refresh-worker waits for a connection.
   private static let patience = Duration.seconds(5)
   /// How many commands of one user's apps run at once.

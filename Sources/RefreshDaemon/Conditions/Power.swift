@@ -52,7 +52,7 @@ final class UPower {
   var answer: ConditionAnswer<Power> {
     ConditionAnswer(daemon.state) { properties in
       guard let onBattery = properties["OnBattery"]?.boolean else {
-        return .silent("UPower does not say whether the machine is on battery")
+        return .silent("UPower does not report whether the machine is on battery")
       }
       switch battery.state {
       case .asked: return .awaited
@@ -173,7 +173,7 @@ final class PowerProfileTracker: FactTracker {
   /// Reads `ActiveProfile`: `power-saver`, `balanced` or `performance`.
   static func answer(_ properties: [String: BusValue]) -> ConditionAnswer<Bool> {
     guard let profile = properties["ActiveProfile"]?.text, !profile.isEmpty else {
-      return .silent("power-profiles-daemon does not say which profile is on")
+      return .silent("power-profiles-daemon does not report a profile")
     }
     return .known(profile == "power-saver")
   }

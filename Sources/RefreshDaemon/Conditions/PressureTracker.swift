@@ -34,7 +34,7 @@ final class PressureTracker: FactTracker {
       }
     }
     if triggers.isEmpty {
-      answer = .silent(problems.first ?? "there is no pressure to watch")
+      answer = .silent(problems.first ?? "the kernel reports no pressure")
     } else {
       answer = .known(false, without: problems.first)
     }
@@ -78,7 +78,7 @@ private final class PressureTrigger {
     let remedy =
       switch code {
       case EPERM, EACCES, EINVAL: "Before Linux 6.4 that takes CAP_SYS_RESOURCE."
-      case ENOENT, EOPNOTSUPP: "The kernel must have CONFIG_PSI, and psi=1 on its command line where it is off."
+      case ENOENT, EOPNOTSUPP: "The kernel must have CONFIG_PSI, and psi=1 on its command line if it is off."
       default: ""
       }
     return SystemdError(cannot: "watch \(path)", code: code, remedy: remedy)

@@ -75,7 +75,7 @@ final class ConfigurationReads {
     Problem(
       file: files.directories.first ?? "the configuration",
       message: "cannot read the configuration: it has not answered for \(Self.patience.components.seconds) s",
-      remedy: "see that the file systems of its folders and of the files that it names answer, then try again")
+      remedy: "check that the file systems of its folders and of the files in it answer, then try again")
   }
 
   private func ask<Answer>(

@@ -56,7 +56,7 @@ struct Access {
     case .none: isUserDaemon ? remedy : "Ask as its owner, as root or as a member of the group refreshd."
     case .to(let name): "A task speaks for itself only: ask about \(name)."
     case .sandbox(let sandbox): "A sandboxed app speaks for itself only: ask about \(sandbox.subject)."
-    case .fromAll: "Ask from a process that lives until it is answered, outside a sandbox."
+    case .fromAll: "Ask from a process that waits for the answer, outside a sandbox."
     }
   }
 

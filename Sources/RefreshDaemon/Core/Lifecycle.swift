@@ -190,14 +190,14 @@ enum StatusLine {
     }
     var sentences = ["Keeping \(counted(apps, "app", "apps")) fresh."]
     if let first = problems.first {
-      sentences.append("The new configuration is not in force, the old one is: \(first)\(more(problems))")
+      sentences.append("The new configuration was rejected, the old one stays in force: \(first)\(more(problems))")
     }
     if let first = held.first { sentences.append("Holding apps for mistakes in their files: \(first)\(more(held))") }
     if let storeProblem {
       let effect = storeProblem.code == .unanswered ? "Nothing new starts" : "Going on in memory"
       sentences.append("\(effect): \(storeProblem)")
     }
-    if let first = stuck.first { sentences.append("No signal ends a process of \(first)\(more(stuck)).") }
+    if let first = stuck.first { sentences.append("Blocked in the kernel: a process of \(first)\(more(stuck)).") }
     return sentences.joined(separator: " ")
   }
 

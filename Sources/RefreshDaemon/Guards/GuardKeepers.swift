@@ -53,7 +53,7 @@ final class GuardKeepers: ProcessOwner {
     _ run: Run, _ unit: GuardedUnit, isKept: Bool, givesBack: Bool, of app: AppConfiguration?
   ) {
     guard let app, !core.engine.isStopping else {
-      return core.handle(.keeperEnded(run, .failed("its keeper cannot be started any more")))
+      return core.handle(.keeperEnded(run, .failed("its keeper can no longer be started")))
     }
     let key = ProcessKey(run)
     let token = Token.make()

@@ -26,12 +26,12 @@ struct DaemonJournal: Sendable {
 
   func starts(by choice: ChosenLauncher.Choice, problem: String?) {
     let reason = [choice.reason, problem].compactMap { $0 }.joined(separator: "; ")
-    write("tasks are started by \(choice.name): \(reason)", .info)
+    write("\(choice.name) starts the tasks: \(reason)", .info)
   }
 
   func keepsLauncher(_ choice: ChosenLauncher.Choice, until next: LauncherChoice) {
     write(
-      "launcher = \"\(next.rawValue)\" is for the next start of refreshd; until then tasks are started by \(choice.name)",
+      "launcher = \"\(next.rawValue)\" takes effect at the next start of refreshd; until then \(choice.name) starts the tasks",
       .notice)
   }
 
@@ -47,7 +47,7 @@ struct DaemonJournal: Sendable {
 
   func tookOver(_ refresh: RefreshID, of app: AppID) {
     write(
-      "\(app): refresh \(refresh) goes on, which a daemon before this one started", .info, .refreshTakenOver,
+      "\(app): refresh \(refresh) goes on; an earlier daemon started it", .info, .refreshTakenOver,
       fields(app, refresh))
   }
 
@@ -57,7 +57,7 @@ struct DaemonJournal: Sendable {
 
   func refused(_ problems: [Problem]) {
     for problem in problems { write("\(problem)", .error, .configurationRefused) }
-    write("the configuration was not reloaded; the one before stays in force", .error, .configurationRefused)
+    write("the configuration was not reloaded; the previous one stays in force", .error, .configurationRefused)
   }
 
   /// Reports the mistakes that hold apps.
@@ -65,7 +65,8 @@ struct DaemonJournal: Sendable {
     for problem in problems { write("\(problem)", .error) }
     guard !problems.isEmpty else { return }
     write(
-      "the apps of these files are held; they are looked at again every few minutes, and by refreshctl reload", .error)
+      "the apps of these files are held; refreshd reads the files again every few minutes, and on refreshctl reload",
+      .error)
   }
 
   func started(_ refresh: RefreshID, of app: AppID, _ trigger: Trigger) {
@@ -83,7 +84,7 @@ struct DaemonJournal: Sendable {
       ]
     if record.trigger == .reported {
       let text = record.outcome == .newData ? "new data" : "no data"
-      return write("\(record.app): it has made a sync by itself: \(text)", .info, .refreshFinished, fields)
+      return write("\(record.app): it has synced by itself: \(text)", .info, .refreshFinished, fields)
     }
     let what = "\(record.app): refresh \(record.id)"
     guard case .failed = record.outcome else {
@@ -115,16 +116,16 @@ struct DaemonJournal: Sendable {
   }
 
   func dataIsStale(of app: AppID, age: Duration, limit: Duration?) {
-    let most = limit.map { ", and is to be \($0.inSystemdForm) at most" } ?? ""
+    let most = limit.map { "; stale_after is \($0.inSystemdForm)" } ?? ""
     write(
-      "\(app): its data is stale: \(Duration.seconds(age.components.seconds).inSystemdForm) old\(most)", .warning,
+      "\(app): its data is \(Duration.seconds(age.components.seconds).inSystemdForm) old\(most)", .warning,
       .dataStale, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func refreshWaits(of app: AppID, for wait: Duration, holds: [String]) {
     write(
-      "\(app): its refresh waits too long: due and held for \(Duration.seconds(wait.components.seconds).inSystemdForm) "
-        + "(\(holds.joined(separator: ", "))); refreshctl why \(app) says what lifts that", .warning, .refreshWaits,
+      "\(app): its refresh has been due and held for \(Duration.seconds(wait.components.seconds).inSystemdForm) "
+        + "(\(holds.joined(separator: ", "))); refreshctl why \(app) says what it waits for", .warning, .refreshWaits,
       [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
@@ -142,25 +143,25 @@ struct DaemonJournal: Sendable {
   }
 
   func pingsAgain(_ app: AppID) {
-    write("\(app): its ping is taken again", .notice, nil, [JournalEntry.Field("REFRESH_APP", app.description)])
+    write("\(app): its ping works again", .notice, nil, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func notifyFailed(_ kind: NotifyCommands.Kind, _ app: AppID, _ reason: String) {
     let what =
       switch kind {
-      case .staleData: "tell of stale data by on_stale"
-      case .heldRefresh: "tell of a refresh that waits too long by on_held"
-      case .sessionEnded: "tell the desktop that a session of transfers has ended"
-      case .failure: "tell of its failures by on_failure"
-      case .newData: "tell of new data by on_new_data"
-      case .success: "tell of a success by on_success"
+      case .staleData: "run on_stale"
+      case .heldRefresh: "run on_held"
+      case .sessionEnded: "notify the desktop that a session of transfers has ended"
+      case .failure: "run on_failure"
+      case .newData: "run on_new_data"
+      case .success: "run on_success"
       }
     write("\(app): cannot \(what): \(reason)", .warning, nil, [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
   func noticeDropped(of app: AppID, limit: Int) {
     write(
-      "\(app): a notice is not shown: its user got \(limit) within a minute", .notice, nil,
+      "\(app): a notice is not shown: its user has had \(limit) within a minute", .notice, nil,
       [JournalEntry.Field("REFRESH_APP", app.description)])
   }
 
@@ -186,7 +187,7 @@ struct DaemonJournal: Sendable {
 
   func late(_ process: Int32, of app: AppID, _ refresh: RefreshID) {
     write(
-      "\(app): process \(process) did not end refresh \(refresh) when it had to, and is given no other until it answers",
+      "\(app): process \(process) did not end refresh \(refresh) in time, and gets no other until it answers",
       .warning, .appLate, fields(app, refresh))
   }
 
@@ -203,8 +204,8 @@ struct DaemonJournal: Sendable {
     let numbers = processes.map(String.init).joined(separator: ", ")
     let which = processes.isEmpty ? "a process" : "\(processes.count == 1 ? "process" : "processes") \(numbers)"
     write(
-      "\(app): \(which) of refresh \(refresh) did not end after SIGKILL, and wait\(processes.count > 1 ? "" : "s") in the "
-        + "kernel; other apps get the slot, and this app is refreshed when the refresh has ended", .error, nil,
+      "\(app): \(which) of refresh \(refresh) \(processes.count > 1 ? "are" : "is") blocked in the kernel and cannot be killed. "
+        + "Other apps can use its slot; this app waits until the refresh has ended.", .error, nil,
       fields(app, refresh))
   }
 
@@ -215,7 +216,7 @@ struct DaemonJournal: Sendable {
   func cannotGoOn(_ reason: String) { write(reason, .error) }
 
   func writesAgain() {
-    write("the store can be written again, and all that waited is in it", .notice, .storeWritesAgain)
+    write("the store can be written again, and everything that waited is saved", .notice, .storeWritesAgain)
   }
 
   func cannotNotify(_ error: SystemdError) { write("\(error)", .warning) }
@@ -226,13 +227,13 @@ struct DaemonJournal: Sendable {
 
   func cannotWatch(_ folder: WatchedFolder, _ problem: String) {
     write(
-      "\(folder.app): changes in \(folder.name) may go unseen: \(problem)", .notice, nil,
+      "\(folder.app): changes in \(folder.name) may be missed: \(problem)", .notice, nil,
       [JournalEntry.Field("REFRESH_APP", folder.app.description)])
   }
 
   func watchesAgain(_ folder: WatchedFolder) {
     write(
-      "\(folder.app): \(folder.name) is watched for changes, all of it", .notice, nil,
+      "\(folder.app): \(folder.name) is now watched completely", .notice, nil,
       [JournalEntry.Field("REFRESH_APP", folder.app.description)])
   }
 

@@ -145,10 +145,10 @@ final class NotifyCommands: CommandOwner {
     }
     if queue.isStuck(app.id) {
       return journal.notifyFailed(
-        kind, app.id, "the process of an earlier command does not end, and waits in the kernel")
+        kind, app.id, "the process of an earlier command is blocked in the kernel and cannot be killed")
     }
     if !queue.add(kind, launch, isAlone: kind != .sessionEnded) {
-      journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
+      journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user are already waiting")
     }
   }
 
@@ -174,7 +174,7 @@ final class NotifyCommands: CommandOwner {
 
   func stuck(_ command: RunningCommand<Kind>) {
     journal.notifyFailed(
-      command.purpose, command.app, "its process did not end after SIGKILL, and waits in the kernel")
+      command.purpose, command.app, "its process is blocked in the kernel and cannot be killed")
   }
 
   func ended(_ command: RunningCommand<Kind>, _ end: TaskEnd) {

@@ -83,7 +83,7 @@ final class Pings: CommandOwner {
       description: "\(app.name): ping", timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
       confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil)
     if queue.isStuck(app.id) { return note("the process of an earlier ping does not end", of: app.id) }
-    if !queue.add(moment, launch) { note("\(Self.mostWaiting) pings of this user wait already", of: app.id) }
+    if !queue.add(moment, launch) { note("\(Self.mostWaiting) pings of this user are already waiting", of: app.id) }
   }
 
   /// Forgets the problems of apps without a ping.
@@ -105,7 +105,7 @@ final class Pings: CommandOwner {
   func late(_ ping: RunningCommand<PingMoment>) {}
 
   func stuck(_ ping: RunningCommand<PingMoment>) {
-    note("its process did not end after SIGKILL, and waits in the kernel", of: ping.app)
+    note("its process is blocked in the kernel and cannot be killed", of: ping.app)
   }
 
   func ended(_ ping: RunningCommand<PingMoment>, _ end: TaskEnd) {

@@ -10,7 +10,7 @@ struct CheckedPush {
   }
 
   /// The refusal of a push for an unknown app.
-  static let noApp = "cannot find an app of this id in the configuration: write a file for the app, then reload"
+  static let noApp = "cannot find an app with this id in the configuration: write a file for the app, then reload"
   /// The most bytes of the id of a message.
   static let mostMessageBytes = 256
 
@@ -38,11 +38,11 @@ struct CheckedPush {
       throw Refusal(text: Self.noApp)
     }
     if let unit = app.policy.guarded {
-      throw Refusal(text: "cannot push to \(app.id): it guards \(unit.name), and refreshes nothing")
+      throw Refusal(text: "cannot push to \(app.id): it guards \(unit.name) and refreshes nothing")
     }
     guard delivery.id.map(Self.isMessage) ?? true else {
       throw Refusal(
-        text: "cannot take the id of the message: it is empty or longer than \(Self.mostMessageBytes) bytes")
+        text: "cannot use the id of the message: it is empty or longer than \(Self.mostMessageBytes) bytes")
     }
     do throws(AppInterface.InvalidPayload) {
       self.init(
@@ -78,8 +78,8 @@ struct PushRefusal: Error {
   static func full(for apps: Set<AppID>) -> PushRefusal {
     let names = apps.sorted().prefix(3).map(\.description).joined(separator: ", ") + (apps.count > 3 ? ", ..." : "")
     return PushRefusal(
-      problem: "cannot take the push for \(names): \(PushLedger.mostBytes >> 20) MiB of pushes wait for apps; "
-        + "let apps run that have pushes (refreshctl why APP), and send it again")
+      problem: "cannot accept the push for \(names): \(PushLedger.mostBytes >> 20) MiB of pushes wait for apps; "
+        + "let the apps with pushes run (refreshctl why APP), and send it again")
   }
 }
 

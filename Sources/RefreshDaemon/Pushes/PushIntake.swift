@@ -169,7 +169,7 @@ final class PushIntake: CommitContributor, SavedPart {
       journal.dropped(push)
       audience.attached.send(
         Wire.AttachEvent(
-          kind: .pushDropped, message: "more than \(Engine.mostPushes) pushes waited, and it was the first to give way",
+          kind: .pushDropped, message: "more than \(Engine.mostPushes) pushes were waiting",
           contentID: push.contentID),
         of: push.app)
     }

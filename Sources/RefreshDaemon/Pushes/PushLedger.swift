@@ -89,22 +89,22 @@ extension DaemonJournal {
   func accepted(_ contentID: String?, of app: AppID, _ fate: Wire.PushFate, waiting: Int) {
     let what =
       switch fate {
-      case .queued: waiting == 1 ? "is taken" : "is taken; \(waiting) wait"
-      case .merged: "is taken in the place of one that waited"
+      case .queued: waiting == 1 ? "is accepted" : "is accepted; \(waiting) wait"
+      case .merged: "is accepted and replaces a waiting one"
       case .told: "wakes nobody; attached processes received it"
-      case .known: "was taken before"
+      case .known: "was accepted before"
       }
     write("\(app): a push\(Self.about(contentID)) \(what)", .info, .pushTaken, fields(app, contentID))
   }
 
   func dropped(_ push: DroppedPush) {
     write(
-      "\(push.app): a push\(Self.about(push.contentID)) is dropped: more than \(Engine.mostPushes) wait, and it is the "
-        + "first to give way", .warning, .pushDropped, fields(push.app, push.contentID))
+      "\(push.app): a push\(Self.about(push.contentID)) is dropped: more than \(Engine.mostPushes) are "
+        + "waiting", .warning, .pushDropped, fields(push.app, push.contentID))
   }
 
   func forgot(_ id: PushID, _ problem: StoreError) {
-    write("cannot tell of push \(id), so it is forgotten; have it sent again: \(problem)", .error, nil, [])
+    write("cannot deliver push \(id), which is now deleted; send it again: \(problem)", .error, nil, [])
   }
 
   private static func about(_ contentID: String?) -> String { contentID.map { " with content \($0)" } ?? "" }

@@ -233,7 +233,7 @@ final class RefreshRunner: CommitContributor, ProcessOwner {
     else { return end }
     return TaskEnd(
       exit: .exited(running.app.policy.tasks[key.task].retryExit),
-      message: "the service manager cannot confine it to \(folder); it is tried again without that")
+      message: "the service manager cannot confine it to \(folder); it runs again without that")
   }
 
   /// Passes a line that a task printed to the journal and to the calls that watch.

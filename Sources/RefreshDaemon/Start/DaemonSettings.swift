@@ -61,7 +61,7 @@ public struct DaemonSettings: Sendable {
       --version      print the version
       --help         print this
 
-    Exit codes: 0 stopped as told; 64 wrong usage; 70 the machine lacks something; 73 state or socket cannot be
+    Exit codes: 0 stopped on request; 64 wrong usage; 70 the machine lacks something; 73 state or socket cannot be
     made; 75 another refreshd is at work here; 78 the configuration has mistakes.
 
     """
@@ -105,7 +105,7 @@ public struct DaemonSettings: Sendable {
       socket = SocketPath.ofUser(runtime: runtime).path
     } else if options.purpose == .run {
       throw ServiceError(
-        .usage, "cannot tell where to listen: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket PATH")
+        .usage, "cannot choose a socket: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket PATH")
     } else {
       socket = ""
     }
@@ -117,7 +117,7 @@ private func absolute(_ path: String) throws(ServiceError) -> String {
   if path.hasPrefix("/") { return path }
   guard let directory = getcwd(nil, 0) else {
     throw ServiceError(
-      .usage, "cannot tell what \(path) is relative to: the working directory is gone; give a whole path")
+      .usage, "cannot use the relative path \(path): the working directory is gone; give an absolute path")
   }
   defer { free(directory) }
   return "\(String(cString: directory))/\(path)"

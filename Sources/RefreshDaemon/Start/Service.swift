@@ -33,7 +33,7 @@ public enum Service {
     let code = try withExtendedLifetime((daemon, signals, flush)) { () throws(ServiceError) in
       try onLoop { () throws(SystemdError) in try loop.run() }
     }
-    guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
+    guard code == 0 else { throw ServiceError(.software, "cannot continue: the event loop ended with code \(code)") }
   }
 
   /// Makes the daemon from its parts, and releases the values that only the start needed.

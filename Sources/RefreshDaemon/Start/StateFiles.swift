@@ -48,7 +48,7 @@ enum StateLock {
       close(descriptor)
       throw ServiceError(
         .temporary,
-        "cannot use the state directory \(directory): another refreshd is at work on it; stop that one first")
+        "cannot use the state directory \(directory): another refreshd uses it; stop that one first")
     }
   }
 

@@ -256,11 +256,11 @@ extension TransferRequest {
   /// user's rights used for it.
   func refusal(by app: AppConfiguration) -> String? {
     guard let owner else {
-      return "cannot tell who asked for it; ask for it again"
+      return "cannot find out who requested it; request it again"
     }
     guard owner != app.owner.uid else { return nil }
-    return "cannot go on: the app's owner was user \(owner) when it was asked for, and is \(app.owner.name) now; "
-      + "ask for it again"
+    return "cannot continue: the app's owner was user \(owner) when it was requested, and is \(app.owner.name) now; "
+      + "request it again"
   }
 }
 

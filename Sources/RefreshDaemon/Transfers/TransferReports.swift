@@ -101,7 +101,7 @@ extension DaemonJournal {
     guard let app else { return }
     let reason = known.progress.message.map { ": \($0)" } ?? ""
     write(
-      "\(app): transfer \(id) is to be tried again, \(known.bytes) bytes are there\(reason)", .notice, .transferRetried,
+      "\(app): transfer \(id) will be tried again; \(known.bytes) bytes are there\(reason)", .notice, .transferRetried,
       fields(app, id))
   }
 
@@ -112,7 +112,7 @@ extension DaemonJournal {
       case .done: "done, \(known.bytes) bytes"
       case .failed: "failed\(reason)"
       case .cancelled: "cancelled"
-      case .expired: "given up, it was tried for too long\(reason)"
+      case .expired: "given up after too many attempts\(reason)"
       }
     let isTrouble = result == .failed || result == .expired
     write(
@@ -122,7 +122,7 @@ extension DaemonJournal {
 
   func dropped(wakeFor session: TransferSession) {
     write(
-      "\(session.app): nothing of it could be started for a week, so it does not learn that its transfer session "
+      "\(session.app): it could not be started for a week, so it does not learn that its transfer session "
         + "\"\(session.name)\" has ended; refreshctl history \(session.app) says why", .warning, .wakeDropped,
       [
         JournalEntry.Field("REFRESH_APP", session.app.description),
@@ -132,7 +132,7 @@ extension DaemonJournal {
 
   func forgot(_ id: TransferID, _ problem: StoreError) {
     write(
-      "cannot go on with transfer \(id), so it is forgotten; ask for it again: \(problem)", .error, nil,
+      "cannot continue transfer \(id), which is now deleted; request it again: \(problem)", .error, nil,
       [JournalEntry.Field("REFRESH_TRANSFER", id.description)])
   }
 

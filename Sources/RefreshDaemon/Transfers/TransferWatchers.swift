@@ -225,7 +225,7 @@ extension TransferVerdict {
         return Wire.Hold(name: shown.name, remedy: remedy, untilMicroseconds: shown.untilMicroseconds)
       }
     case .noSpace(let needed):
-      [Wire.Hold(name: "space", remedy: "free \(needed) bytes on the disk of the file; it goes on by itself then")]
+      [Wire.Hold(name: "space", remedy: "free \(needed) bytes on the disk of the file; then it continues by itself")]
     case .ready, .notDue, .transferring, .stopping, .paused, .ended: nil
     }
   }
@@ -242,7 +242,7 @@ extension Hold {
       case .wifi: "Wi-Fi that reaches the internet"
       }
     case .concurrency:
-      "a place among the transfers that run; max_concurrent and max_per_host of [transfers] bound them"
+      "a free slot for the transfer; max_concurrent and max_per_host of [transfers] set the limits"
     default: nil
     }
   }

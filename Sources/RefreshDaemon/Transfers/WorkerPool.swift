@@ -237,7 +237,7 @@ final class WorkerPool: ProcessOwner {
   private func giveUp(_ worker: Worker) {
     let processes = ports.processes.processes(of: worker.key)
     let number = processes.isEmpty ? "" : " (process \(processes.map(String.init).joined(separator: ", ")))"
-    let trouble = "the worker\(number) did not end after SIGKILL, and waits in the kernel"
+    let trouble = "the worker\(number) is blocked in the kernel and cannot be killed"
     let given = worker.given.sorted()
     worker.given = []
     ports.journal.workerEnded(of: worker.app, trouble)

@@ -314,7 +314,7 @@ extension Cause {
   var text: String {
     switch self {
     case .exit(let code): "exit code \(code)"
-    case .temporary(let code): "exit code \(code), worth a retry"
+    case .temporary(let code): "exit code \(code), a temporary failure"
     case .signal(let signal): "ended by \(signalName(signal))"
     case .spawn(let reason): reason
     case .reported(let message): message.isEmpty ? "the task said so" : message
@@ -323,12 +323,12 @@ extension Cause {
     case .stopped(.constraintLost): "stopped: a constraint was no longer met"
     case .stopped(.logout): "stopped: the app was logged out"
     case .stopped(.user): "stopped: the user disabled the app"
-    case .stopped(.unconfigured): "stopped: the app was taken out of the configuration"
+    case .stopped(.unconfigured): "stopped: the app was removed from the configuration"
     case .stopped(.shutdown): "stopped: refreshd was stopping"
     case .stopped(.sleep): "stopped: the machine was going to sleep"
-    case .stopped(.notTaken): "stopped: the app's process left before it took the refresh"
-    case .daemonCrashed: "refreshd went down in the middle of it"
-    case .lostClient: "the app's process went away in the middle of it"
+    case .stopped(.notTaken): "stopped: the app's process left before it accepted the refresh"
+    case .daemonCrashed: "refreshd crashed during the refresh"
+    case .lostClient: "the app's process ended during the refresh"
     case .outOfMemory: "killed because memory ran out"
     }
   }
@@ -360,15 +360,15 @@ extension Hold {
       case .quiet: "the end of its quiet hours, or refreshctl run \(app)"
       case .constraint(let constraint, _): constraint.remedy(of: app)
       case .powerSaver: "another power profile"
-      case .settling: "the machine has just started or woken up; it goes on in a moment"
-      case .wakeLimit: "the next free wake: ended transfers may wake an app 20 times at once, and 30 times an hour"
-      case .unsteady: "the end of what held it must last for a while first"
-      case .suspending: "the machine is going to sleep; it goes on when it wakes up"
+      case .settling: "the machine has just started or woken up; wait a moment"
+      case .wakeLimit: "the next free wake: ended transfers may wake an app 20 times in a row, and 30 times an hour"
+      case .unsteady: "its conditions must be met for a while first"
+      case .suspending: "the machine is going to sleep; it continues after waking up"
       case .noPerformer(.some):
-        "its process, which was attached before refreshd's start; soon its command runs without it"
-      case .noPerformer: "a process of the app that attaches; or write a [[task]] in its file, then refreshctl reload"
-      case .concurrency: "a place among the refreshes that run; max_concurrent and max_concurrent_per_user bound them"
-      case .stopping: "refreshd goes on after its next start"
+        "its process, which was attached before refreshd started; without it, its command runs soon"
+      case .noPerformer: "a process of the app that attaches; or add a [[task]] to its file, then refreshctl reload"
+      case .concurrency: "a free slot; max_concurrent and max_concurrent_per_user set the limits"
+      case .stopping: "the next start of refreshd"
       }
     return Wire.Hold(
       name: name.rawValue, remedy: remedy, untilMicroseconds: until?.wallMicroseconds(at: wallOffset))

@@ -20,7 +20,7 @@ final class BridgeJournal {
   }
 
   func lost(_ source: any Source, _ problem: String, retryIn pause: Duration?) {
-    let next = pause.map { "another try in \($0.inSeconds)" } ?? "no other try before push.toml is read again"
+    let next = pause.map { "next attempt in \($0.inSeconds)" } ?? "no further attempt until push.toml is reloaded"
     write("\(source.label) is not connected: \(problem); \(next)", source, priority: .warning)
   }
 
@@ -55,13 +55,14 @@ final class BridgeJournal {
     journal.write(
       JournalEntry(
         count == 0
-          ? "No source is configured; write one into push.toml, and reload"
+          ? "No source is configured; add one to push.toml, and reload"
           : "Listening to \(count) \(count == 1 ? "source" : "sources")", priority: count == 0 ? .notice : .info))
   }
 
   func refused(configuration problems: [String]) {
     for problem in problems {
-      journal.write(JournalEntry("The new push.toml is not in force, the old one is: \(problem)", priority: .error))
+      journal.write(
+        JournalEntry("The new push.toml was rejected, the old one stays in force: \(problem)", priority: .error))
     }
   }
 
@@ -103,7 +104,7 @@ enum PushStatusLine {
   ) -> String {
     var sentences = [count == 0 ? "No source is configured." : "Connected to \(connected) of \(count) sources."]
     if let first = refusedConfiguration.first {
-      sentences.append("The new push.toml is not in force, the old one is: \(first)")
+      sentences.append("The new push.toml was rejected, the old one stays in force: \(first)")
     }
     if let daemonProblem { sentences.append("Messages wait: \(daemonProblem).") }
     if count > 0, !mayConnect {

@@ -69,7 +69,7 @@ final class BridgeService {
     bridge.journal.configured(configuration.sources.count)
   }
 
-  /// Reads push.toml again, and puts it in force whole or not at all.
+  /// Reads push.toml again, and applies all of it or none.
   private func reload() {
     var signal = signalfd_siginfo()
     read(reloadSignal, &signal, MemoryLayout.size(ofValue: signal))

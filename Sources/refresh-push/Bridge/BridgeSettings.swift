@@ -70,7 +70,7 @@ struct BridgeSettings: Sendable {
       socket = .ofUser(runtime: runtime)
     } else if purpose == .run {
       throw ServiceError(
-        .usage, "cannot tell where refreshd listens: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket")
+        .usage, "cannot find refreshd's socket: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket")
     } else {
       socket = SocketPath(path: "", daemon: .user)
     }

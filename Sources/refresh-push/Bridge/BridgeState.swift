@@ -40,7 +40,7 @@ final class BridgeState {
       positions = try [String: String](jsonText: Array(bytes[..<count]))
     } catch {
       throw ServiceError(
-        .damaged, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
+        .damaged, "cannot read \(path): it is damaged; remove it to start with new messages only")
     }
   }
 
@@ -102,7 +102,7 @@ final class BridgeState {
       close(descriptor)
       throw ServiceError(
         .temporary,
-        "cannot work in \(folder): another refresh-push does; stop it, or give another directory with --state")
+        "cannot use \(folder): another refresh-push uses it; stop that one, or give another directory with --state")
     }
     return descriptor
   }

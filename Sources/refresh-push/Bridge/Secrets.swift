@@ -54,8 +54,9 @@ struct Secrets: Hashable, Sendable {
     guard let credentials else {
       throw ExchangeFailure(
         kind: .permanent,
-        message: "cannot find the credential \(name): the service has none; write LoadCredential=\(name):PATH into its "
-          + "unit, or a whole path into push.toml")
+        message:
+          "cannot find the credential \(name): the service does not have it; put LoadCredential=\(name):PATH in its "
+          + "unit, or an absolute path in push.toml")
     }
     return ("\(credentials)/\(name)", .service)
   }

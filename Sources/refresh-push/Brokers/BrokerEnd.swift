@@ -32,7 +32,7 @@ enum BrokerEnd: Error, Hashable, Sendable {
     case .notSubscribed(let code): Self.denial(code)
     case .closed(let address): "cannot stay connected to \(address): it closed the connection"
     case .dismissed(let code): Self.dismissal(code)
-    case .broken(let what, let address): "cannot stay connected to \(address): \(what); see to the broker"
+    case .broken(let what, let address): "cannot stay connected to \(address): \(what); check the broker"
     case .silent(let address): "cannot connect to \(address): it does not answer; check port and tls"
     case .notStored: "cannot hand its messages to refreshd, which has not stored them; the broker keeps them"
     case .stopped: nil
@@ -68,7 +68,8 @@ enum BrokerEnd: Error, Hashable, Sendable {
   private static func refusal(_ code: UInt8, _ host: String) -> String {
     switch code {
     case 0x04, 0x86: "cannot connect to \(host): it refuses the user or the password; check credential_file"
-    case 0x05, 0x87: "cannot connect to \(host): it does not let this user in; check credential_file and its own rules"
+    case 0x05, 0x87:
+      "cannot connect to \(host): it does not admit this user; check credential_file and the broker's rules"
     case 0x02, 0x85: "cannot connect to \(host): it refuses the client's id; set client_id"
     case 0x03, 0x88: "cannot connect to \(host): it says that it is not available"
     case 0x01, 0x84: "cannot connect to \(host): it speaks neither MQTT 5 nor MQTT 3.1.1"
@@ -81,13 +82,13 @@ enum BrokerEnd: Error, Hashable, Sendable {
   /// `whose` says whose messages do not come.
   static func denial(_ code: UInt8, of whose: String = "its topics") -> String {
     code < 0x80
-      ? "cannot get the messages of \(whose) safely: the broker grants quality of service \(code), and 1 is needed"
-      : "cannot get the messages of \(whose): the broker refuses (\(MQTTReason.words(code))); check topic and topics, and the broker's own rules"
+      ? "cannot get the messages of \(whose) reliably: the broker grants quality of service \(code), but 1 is needed"
+      : "cannot get the messages of \(whose): the broker refuses (\(MQTTReason.words(code))); check topic and topics, and the broker's rules"
   }
 
   private static func dismissal(_ code: UInt8) -> String {
     code == MQTTReason.sessionTakenOver
-      ? "cannot stay connected: another client came with this client's id; give each its own client_id"
+      ? "cannot stay connected: another client connected with this client_id; give each client its own"
       : "cannot stay connected: the broker closed the connection (\(MQTTReason.words(code)))"
   }
 }

@@ -63,7 +63,7 @@ enum BrokerIdentity {
   /// The default client id: a stable id for each machine, user and source, so that the broker finds the session.
   static func clientID(of source: String) throws(BrokerEnd) -> String {
     guard let digits = Digest.digits(16, of: "\(try machine()) \(geteuid()) \(source)".utf8) else {
-      throw .unreachable("cannot connect: there is no memory")
+      throw .unreachable("cannot connect: out of memory")
     }
     return "refreshd-\(digits)"
   }

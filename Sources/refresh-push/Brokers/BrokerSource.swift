@@ -60,7 +60,7 @@ final class BrokerSource: Source {
       if let file = settings.credentialFile, case .password(let user, let password) = try bridge.secrets.login(in: file)
       {
         guard [user, password].allSatisfy({ $0.utf8.count <= MQTTRequest.longestText }) else {
-          throw ExchangeFailure(kind: .permanent, message: "cannot use \(file): MQTT has no room for so long a line")
+          throw ExchangeFailure(kind: .permanent, message: "cannot use \(file): the line is too long for MQTT")
         }
         options.login = BrokerOptions.Login(user: user, password: password)
       }
@@ -131,7 +131,8 @@ final class BrokerSource: Source {
       return nil
     }
     guard let app = topics.app(of: message.topic) else {
-      bridge.refuses("no app has its topic; it is of an earlier subscription, or the broker changes topics", from: self)
+      bridge.refuses(
+        "no app has its topic; it belongs to an earlier subscription, or the broker changes topics", from: self)
       return nil
     }
     // The broker does not know the bound, or does not obey it.

@@ -27,7 +27,7 @@ final class DaemonLink {
 
   /// The time without an answer after which the link reports a problem; it keeps waiting.
   private static let answerTimeout = Duration.seconds(10)
-  private static let silence = "cannot go on with refreshd: it does not answer; start it again if that lasts"
+  private static let silence = "cannot reach refreshd: it does not answer; restart it if that lasts"
 
   private let socket: SocketPath
   private var connections: Connections?
@@ -127,7 +127,7 @@ final class DaemonLink {
       guard let reply = try deliveryReply(of: work, at: now) else { return }
       self.pending = nil
       guard let actions = queue.accept(reply.results) else {
-        throw .malformed("it has \(reply.results.count) results, which is another number than that of the messages")
+        throw .malformed("it has \(reply.results.count) results, but there is a different number of messages")
       }
       backOff.reset()
       problem = nil
@@ -185,9 +185,9 @@ final class DaemonLink {
   private static func sentence(_ error: ClientError, _ socket: SocketPath) -> String {
     switch error {
     case .unreachable: "\(error.description); \(socket.remedy)"
-    case .disconnected: "cannot go on with refreshd: it has closed the connection"
+    case .disconnected: "cannot reach refreshd: it has closed the connection"
     case .failed(let reply) where reply.name == RefreshdInterface.NotAllowed.name:
-      "cannot push: refreshd does not allow it to user \(geteuid()); run refresh-push as the user refresh-push"
+      "cannot push: user \(geteuid()) may not push; run refresh-push as the user refresh-push"
     default: error.description
     }
   }

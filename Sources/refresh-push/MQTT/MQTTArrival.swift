@@ -10,7 +10,7 @@ enum MQTTArrival: Hashable {
   case message(BrokerMessage)
   /// The broker closes the connection with a reason code of MQTT 5.
   case dismissed(code: UInt8)
-  /// A packet that changes nothing, but shows that the broker is there.
+  /// A packet that changes nothing, but shows that the broker is alive.
   case other
 
   /// Reads a packet.

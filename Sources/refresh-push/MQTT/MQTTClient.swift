@@ -26,7 +26,7 @@ final class MQTTClient {
   /// Whether bytes may have arrived that poll(2) does not see, because TLS holds them.
   private(set) var hasMore = false
 
-  /// Throws if there is no memory, or if a file of certificates cannot be read.
+  /// Throws if out of memory, or if a file of certificates cannot be read.
   init(_ options: BrokerOptions, version: MQTTVersion) throws(BrokerEnd) {
     self.options = options
     self.version = version
@@ -128,7 +128,7 @@ final class MQTTClient {
     if let at = pingedAt {
       guard now < at + period else {
         throw .unreachable(
-          "cannot hear from \(options.host):\(options.port): it was silent for longer than keep_alive")
+          "cannot reach \(options.host):\(options.port): it was silent for longer than keep_alive")
       }
     } else if min(lastSent, lastHeard) + period <= now, !wantsToWrite {
       send(.ping)

@@ -93,7 +93,7 @@ enum WallClock {
 
 /// SHA-256 digests, shortened to as many digits as an id needs.
 enum Digest {
-  /// The first `count` hexadecimal digits of the digest, at most 64; nil if there is no memory.
+  /// The first `count` hexadecimal digits of the digest, at most 64; nil if out of memory.
   static func digits(_ count: Int, of bytes: some Sequence<UInt8>) -> String? {
     let bytes = Array(bytes)
     var digest = [UInt8](repeating: 0, count: 32)

@@ -112,9 +112,9 @@ final class EventStreamSource: Source {
     if case .closed = end, let pause = parser.retry { return (end.loss.why, .asPlanned(pause)) }
     return switch end {
     case .refused(let head, _) where head.status == 204:
-      ("the server has nothing more to say: HTTP status 204", .never)
+      ("the server has ended the stream: HTTP status 204", .never)
     case .refused(let head, let host) where head.status == 200 && head.encoding == nil:
-      ("the server at \(host) sends no event stream; correct the url, or log in to the network", .backOff)
+      ("the server at \(host) does not send an event stream; correct the url, or log in to the network", .backOff)
     case .closed, .failed:
       // The server's own time overrides shorter waits of the back-off.
       (end.loss.why, end.loss.next == .backOff ? retry.map(NextTry.notBefore) ?? .backOff : end.loss.next)

@@ -139,17 +139,17 @@ extension HTTPStream.End {
     switch head.status {
     case 200 where head.encoding != nil:
       return (
-        "\(host) sends the encoding \(head.encoding ?? ""), though only identity was asked for; turn it off for this url there",
+        "\(host) sends the encoding \(head.encoding ?? ""), although it may not; switch compression off for this url there",
         .backOff
       )
     case 401: return ("cannot log in to \(host): \(status); correct the credential_file", .longest)
     case 403:
       return (
-        "\(host) does not let this be read: \(status); correct the credential_file, or the rights there", .longest
+        "\(host) refuses access: \(status); correct the credential_file, or the rights there", .longest
       )
     case 407: return ("cannot log in to the proxy: \(status); give its user and password in its URL", .longest)
     // A server that limits requests gets a long pause by default.
-    case 429: return ("\(host) is asked too often: \(status)", .notBefore(pause ?? .seconds(60)))
+    case 429: return ("\(host) gets too many requests: \(status)", .notBefore(pause ?? .seconds(60)))
     case 408, 425, 500...599: return ("\(host) has trouble: \(status)", pause.map(NextTry.notBefore) ?? .backOff)
     default: return ("\(host) has no such stream: \(status); correct the url", .longest)
     }

@@ -37,10 +37,10 @@ enum NtfyEvent: Hashable, Sendable {
     case nil, "": return .text(message)
     case "base64":
       guard let bytes = Data(base64Encoded: message), let text = String(validating: bytes, as: UTF8.self) else {
-        return .refused("it is no text")
+        return .refused("it is not text")
       }
       return .text(text)
-    default: return .refused("its encoding is not known")
+    default: return .refused("its encoding is unknown")
     }
   }
 

@@ -134,7 +134,7 @@ final class NtfySource: Source {
 
   private func problem(with topics: [String]) -> String {
     let apps = Set(topics.compactMap { settings.topics[$0] }).sorted().listed
-    return "the server does not let the topics of some apps be read: HTTP status 403 for \(apps); "
+    return "the server refuses access to the topics of some apps: HTTP status 403 for \(apps); "
       + "correct the rights there, or the credential_file"
   }
 
@@ -167,7 +167,7 @@ final class NtfySource: Source {
   private func lose(_ end: HTTPStream.End) {
     if case .closed = end, !isOpen {
       // Usually this is the login page of a network.
-      bridge.lost(self, why: "the server there is no ntfy server; correct the url, or log in to the network")
+      bridge.lost(self, why: "the server is not an ntfy server; correct the url, or log in to the network")
     } else {
       bridge.lost(self, why: end.loss.why, next: end.loss.next)
     }

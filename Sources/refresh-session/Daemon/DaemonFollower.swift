@@ -65,7 +65,7 @@ final class DaemonFollower {
     file = nil
     do throws(ClientError) {
       let made = ConnectionPair(follow: try Client(path: socket.path), work: try Client(path: socket.path))
-      // A stopped daemon reads no bytes, and a send must not block for ever.
+      // A stopped daemon reads no bytes, and a send must not block forever.
       var patience = timeval(tv_sec: Int(Self.patience / 1_000_000), tv_usec: 0)
       setsockopt(made.work.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
       try made.follow.begin(SessionInterface.Follow.self, .init(), more: true)
@@ -124,7 +124,8 @@ final class DaemonFollower {
     case .unreachable: waitForSocket()
     case .failed(let reply) where reply.name != SessionInterface.NoSuchFollower.name:
       // An older daemon lacks the interface, and a daemon that refuses the user keeps refusing.
-      journal.write(JournalEntry("cannot tell refreshd at \(socket.path) what is open: \(error)", priority: .warning))
+      journal.write(
+        JournalEntry("cannot report to refreshd at \(socket.path) what is open: \(error)", priority: .warning))
       arm(after: Self.refused)
     default:
       arm(after: delay)

@@ -64,7 +64,7 @@ final class OpenList {
       let words = window.isMinimised ? "minimised window" : window.isFocused ? "window in front" : "window"
       if seen[id]?.contains(words) != true { seen[id, default: []].append(words) }
     }
-    guard !seen.isEmpty else { return ["Nothing is open that has an id."] }
+    guard !seen.isEmpty else { return ["Nothing with an id is open."] }
     let rows = seen.sorted { $0.key < $1.key }.map { (id: printable($0.key), words: $0.value.joined(separator: ", ")) }
     let width = max(2, rows.map(\.id.count).max() ?? 0)
     func padded(_ text: String) -> String { text + String(repeating: " ", count: width - text.count) }

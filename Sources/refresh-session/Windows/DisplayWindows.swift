@@ -36,13 +36,13 @@ final class DisplayWindows: OpenWindows {
     guard kind == .none else { return nil }
     if isUnsupported {
       let name = settings.desktops.first.map { "the desktop \($0)" } ?? "the compositor"
-      return "\(name) does not offer zwlr_foreign_toplevel_manager_v1; have the app signal for itself"
+      return "\(name) does not offer zwlr_foreign_toplevel_manager_v1; let the app send its own signals"
     }
     let remedy =
       "in the session run: systemctl --user import-environment WAYLAND_DISPLAY DISPLAY XAUTHORITY && "
       + "systemctl --user restart refresh-session"
     if let socket { return "nobody answers on \(socket), or it refuses; \(remedy)" }
-    return "there is no display; \(remedy)"
+    return "no display was found; \(remedy)"
   }
 
   /// The socket whose change means that the server may be back.

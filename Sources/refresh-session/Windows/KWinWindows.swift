@@ -127,7 +127,7 @@ final class KWinWindows: OpenWindows {
   private func begin() {
     guard owner?.isEmpty == false, let name = bus.uniqueName else { return }
     guard let path = file.write(callingBack: name) else {
-      state = .refused("cannot be given a script: XDG_RUNTIME_DIR is not set, or cannot be written to")
+      state = .refused("cannot get a script: XDG_RUNTIME_DIR is not set, or cannot be written to")
       return
     }
     state = .loading
@@ -205,7 +205,7 @@ final class KWinWindows: OpenWindows {
   private func reportUnreadable() {
     guard !isUnreadable else { return }
     isUnreadable = true
-    let remedy = "restart refresh-session, and report a bug of refreshd if it comes again"
+    let remedy = "restart refresh-session, and report a bug in refreshd if it happens again"
     journal.write(
       JournalEntry(
         "cannot read the windows that KWin's script reports, and keeps the last ones; \(remedy)", priority: .warning))

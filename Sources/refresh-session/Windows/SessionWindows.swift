@@ -39,7 +39,7 @@ final class SessionWindows {
   /// The remedy for a session without window reports; nil if there are reports, or while this is unknown.
   var remedy: String? {
     guard source == nil, isSettled, let remedy = sources.reversed().lazy.compactMap(\.remedy).first else { return nil }
-    return remedy.utf8.count <= Self.longestRemedy ? remedy : "have the app signal for itself"
+    return remedy.utf8.count <= Self.longestRemedy ? remedy : "let the app send its own signals"
   }
 
   private var sources: [any OpenWindows] {

@@ -46,7 +46,7 @@ struct FetchTarget {
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
     case S_IFLNK: throw TaskFailure(.failed, "cannot replace \(path): it is a symbolic link; give the real path")
-    default: throw TaskFailure(.failed, "cannot replace \(path): it is no plain file; give another path")
+    default: throw TaskFailure(.failed, "cannot replace \(path): it is not a plain file; give another path")
     }
     let descriptor = folder.openFile(name, O_RDONLY)
     guard descriptor >= 0 else { return nil }
@@ -76,7 +76,7 @@ final class FetchBody {
       do throws(ExchangeFailure) { gzip = try GzipDecoder() } catch { throw TaskFailure(error) }
     default:
       throw TaskFailure(
-        .wrong, "cannot decode what came: its Content-Encoding is \(encodings.joined(separator: ", "))")
+        .wrong, "cannot decode the answer: its Content-Encoding is \(encodings.joined(separator: ", "))")
     }
     digest = try SHA256()
     part = try target.makePart()
@@ -87,13 +87,13 @@ final class FetchBody {
   func append(_ bytes: UnsafeRawBufferPointer) throws(TaskFailure) {
     guard let gzip else { return try write(bytes) }
     let isGzip = try gzip.decode(bytes) { (decoded) throws(TaskFailure) in try write(decoded) }
-    guard isGzip else { throw TaskFailure(.wrong, "cannot decode what came: it is not in gzip's format") }
+    guard isGzip else { throw TaskFailure(.wrong, "cannot decode the answer: it is not in gzip's format") }
   }
 
   /// Ends the content and returns its SHA-256; throws if its format lacks the end.
   func finish() throws(TaskFailure) -> String {
     guard gzip?.isWhole ?? true else {
-      throw TaskFailure(.wrong, "cannot decode what came: the end of its gzip format is missing")
+      throw TaskFailure(.wrong, "cannot decode the answer: the end of its gzip format is missing")
     }
     return digest.finish()
   }
@@ -107,10 +107,11 @@ final class FetchBody {
 
 extension TaskFailure {
   /// The words for a body without a mark of its end.
-  static let noEnd = "cannot tell whether this is all: the server gave no length, and the connection may have been cut"
+  static let noEnd =
+    "cannot tell whether the file is complete: the server gave no length, and the connection may have been cut"
 
   fileprivate static func tooLong(most: Int64) -> TaskFailure {
-    TaskFailure(.failed, "cannot take more than \(most) bytes; raise max_size if that is right")
+    TaskFailure(.failed, "cannot accept more than \(most) bytes; raise max_size if that is right")
   }
 }
 

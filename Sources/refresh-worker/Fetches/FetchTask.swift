@@ -156,7 +156,7 @@ final class ConditionalFetch {
     case .content:
       do throws(TaskFailure) { try keep(head) } catch { fail(error) }
     case .same where head.status == 304 && conditions.isEmpty:
-      fail(TaskFailure(.failed, "HTTP status 304, although nobody asked for changes only"))
+      fail(TaskFailure(.failed, "HTTP status 304, although the request was not conditional"))
     case .same:
       result = TaskResult(
         .noData, head.status == 304 ? "not modified" : "no content", freshFor: ResponseFreshness.remaining(of: head))
@@ -174,7 +174,7 @@ final class ConditionalFetch {
 
   /// Replaces the file by the body, unless both are the same.
   private func keep(_ head: ResponseHead) throws(TaskFailure) {
-    guard let body else { throw TaskFailure(.retry(after: nil), "cannot find what came") }
+    guard let body else { throw TaskFailure(.retry(after: nil), "cannot find the downloaded file") }
     let url = redirects.here.text
     let remembered = Wire.FetchOrder.Remembered(
       url: url.utf8.count <= WebAddress.longest ? url : nil, etag: head.validator("etag"),

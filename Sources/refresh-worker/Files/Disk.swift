@@ -164,6 +164,6 @@ final class Disk: @unchecked Sendable {
 extension TaskFailure {
   /// The failure of a file whose digest differs from the app's.
   static func otherDigest(_ path: String) -> TaskFailure {
-    TaskFailure(.wrong, "cannot accept \(path): its SHA-256 is another than the one that was given")
+    TaskFailure(.wrong, "cannot accept \(path): its SHA-256 differs from the given one")
   }
 }

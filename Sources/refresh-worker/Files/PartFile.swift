@@ -90,10 +90,10 @@ final class PartFile {
   ) throws(TaskFailure) {
     let own = path + kind.rawValue
     guard isNamed(descriptor, name + kind.rawValue, in: folder) else {
-      throw TaskFailure(.retry(after: nil), "cannot replace \(path): \(own) was removed meanwhile")
+      throw TaskFailure(.retry(after: nil), "cannot replace \(path): \(own) was removed")
     }
     guard Folder.leads(try Folder.split(path).folder, to: folder) == true else {
-      throw TaskFailure(.retry(after: nil), "cannot replace \(path): its folder was moved or mounted over meanwhile")
+      throw TaskFailure(.retry(after: nil), "cannot replace \(path): its folder was moved or mounted over")
     }
     try ReplacedFile(name, in: folder, path: path)?.lendAccess(to: descriptor, path: own)
     guard renameat(folder, name + kind.rawValue, folder, name) == 0 else {
@@ -221,7 +221,7 @@ final class PartFile {
 
   private static func foreign(_ part: String, in folder: Folder) -> TaskFailure {
     TaskFailure(
-      .failed, "cannot write \(folder.path)/\(part): a file that refreshd has not made is there; move it away")
+      .failed, "cannot write \(folder.path)/\(part): a file that is not refreshd's is there; move it away")
   }
 }
 
@@ -298,7 +298,7 @@ struct ReplacedFile {
     let isLink = status.st_mode & S_IFMT == S_IFLNK
     if isLink { guard fstatat(folder, name, &status, 0) == 0 else { return nil } }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "no plain file"
+      let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "not a plain file"
       throw TaskFailure(.failed, "cannot replace \(path): it is \(kind); give another path")
     }
     guard !isLink else { return nil }

@@ -7,10 +7,10 @@ final class SHA256 {
   /// The number of bytes so far.
   private(set) var length: Int64 = 0
 
-  /// Starts a digest; throws when there is no memory left.
+  /// Starts a digest; throws when out of memory left.
   init() throws(TaskFailure) {
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
-      throw TaskFailure(.retry(after: nil), "cannot compute a SHA-256: there is no memory")
+      throw TaskFailure(.retry(after: nil), "cannot compute a SHA-256: out of memory")
     }
     self.context = context
   }

@@ -37,7 +37,7 @@ struct ReplicationAnswer {
     switch head.status {
     case 200...299: outcome
     case 300...399:
-      failure("\(host) answers with a redirect (\(head.status))", remedy: "write its own URL into server")
+      failure("\(host) answers with a redirect (\(head.status))", remedy: "put its own URL in server")
     default: refusal(at: now)
     }
   }
@@ -45,7 +45,7 @@ struct ReplicationAnswer {
   private var outcome: TaskResult {
     guard let value, case .object = value else {
       return failure(
-        "cannot take the answer of \(host): it is no JSON", remedy: "see that server is the URL of a CouchDB",
+        "cannot use the answer of \(host): it is not JSON", remedy: "check that server is the URL of a CouchDB",
         isTemporary: true)
     }
     let isUnchanged = value["no_changes"] == .flag(true)
@@ -85,7 +85,7 @@ struct ReplicationAnswer {
   }
 
   private func words(_ error: String?) -> String {
-    guard let error else { return "HTTP status \(head.status), without a word of CouchDB" }
+    guard let error else { return "HTTP status \(head.status), without an answer of CouchDB" }
     let reason = reason.isEmpty ? "" : ": \(reason)"
     return "\(head.status) " + (error + reason).prefix(Self.longestWords)
   }
@@ -101,12 +101,12 @@ struct ReplicationAnswer {
 
   private func remedy(_ error: String?) -> String? {
     switch (head.status, error) {
-    case (401, _), (403, _), (_, "unauthorized"), (_, "forbidden"): "see the credential files"
-    case _ where isOfLogin: "see the credential files"
+    case (401, _), (403, _), (_, "unauthorized"), (_, "forbidden"): "check the credential files"
+    case _ where isOfLogin: "check the credential files"
     case _ where isOfSelector: "correct the selector"
     case (_, "db_not_found"), (404, .some):
-      order.createTarget ? "see both URLs" : "see both URLs, or write create_target = true"
-    case (404, nil): "see that server is the URL of a CouchDB"
+      order.createTarget ? "check both URLs" : "check both URLs, or write create_target = true"
+    case (404, nil): "check that server is the URL of a CouchDB"
     default: nil
     }
   }

@@ -151,7 +151,7 @@ final class CouchCall {
         .failure(
           ExchangeFailure(
             kind: .temporary,
-            message: "cannot take the answer of \(exchange.host): it has more than \(Self.longestBody >> 20) MiB"))
+            message: "cannot use the answer of \(exchange.host): it has more than \(Self.longestBody >> 20) MiB"))
       case .failed(_, let head?) where head.status >= 300: .response(head, body: body)
       case .failed(let failure, _): .failure(failure)
       }

@@ -35,7 +35,7 @@ enum ReplicationTask {
         WorkerInterface.Progress.Parameters(token: token, text: progress)
       }
     } catch {
-      logError("cannot tell refreshd how far it is: \(error)")
+      logError("cannot report the progress to refreshd: \(error)")
     }
   }
 }
@@ -54,7 +54,7 @@ private final class Replicator {
 
   /// The longest replication; the deadline of the refresh comes first.
   private static let answerTime = Duration.seconds(7 * 24 * 3600)
-  /// The time that the far servers have to show that they are there, within the grace of the refresh.
+  /// How long the remote servers have to answer, within the grace of the refresh.
   private static let probeTime = Duration.seconds(2)
   /// The time that a cancel is waited for, within the rest of the grace.
   private static let cancelTime = Duration.seconds(2)
@@ -145,7 +145,7 @@ private final class Replicator {
     guard replication.exchange.wasSent else { return "\(host) was not asked yet" }
     let written = watch.progress.map { "\($0); " } ?? ""
     if let silent = try silentServer() {
-      return "\(written)\(silent) does not answer, so \(host) goes on until it gives up; the next refresh joins it"
+      return "\(written)\(silent) does not answer, so \(host) continues until it gives up; the next refresh joins it"
     }
     let call = CouchCall(
       url: "\(request.server)/_replicate", headers: request.headers, posting: request.cancel, silence: Self.cancelTime,
@@ -155,15 +155,17 @@ private final class Replicator {
     switch call.answer {
     case .response(let head, _) where head.status == 200:
       let sofar = watch.progress.map { "\($0) when it was cancelled" } ?? "cancelled"
-      return "\(sofar); the next refresh goes on from the checkpoint"
+      return "\(sofar); the next refresh continues from the checkpoint"
     case .response(let head, _) where head.status == 404:
       return watch.hasSeenJob == false
         ? "\(host) did not begin: its replicator is busy with others"
-        : "\(written)it ended by itself just then, and the next refresh counts the documents"
+        : "\(written)it ended by itself at that moment; the next refresh counts the documents"
     case .response(let head, _):
-      return "cannot cancel the replication: HTTP status \(head.status); \(host) goes on, and the next refresh joins it"
+      return
+        "cannot cancel the replication: HTTP status \(head.status); \(host) continues, and the next refresh joins it"
     case .failure, nil:
-      return "\(written)\(host) was asked to cancel and is still at it; the next refresh goes on from the checkpoint"
+      return
+        "\(written)\(host) was asked to cancel and is still doing so; the next refresh continues from the checkpoint"
     }
   }
 

@@ -5,7 +5,7 @@ import RefreshAPI
 /// Looks for the job of a replication in CouchDB's scheduler, which has it from its start to its end.
 ///
 /// CouchDB answers a replication when the job ends, and never if another request ends the job. Only an administrator of
-/// CouchDB may look; the looks of others only show that the server is there.
+/// CouchDB may look; the looks of others only show that the server is alive.
 final class ReplicationWatch {
   /// The result of a look.
   enum Finding {
@@ -101,7 +101,7 @@ final class ReplicationWatch {
       guard let jobs = ReplicationJob.jobs(of: order, in: value) else { return nil }
       hasSeenJob = !jobs.isEmpty
       guard let job = jobs.first else { return miss() }
-      // The list does not contain the selectors, so several jobs cannot be told apart.
+      // The list does not contain the selectors, so several jobs look alike.
       guard jobs.count == 1 else { return nil }
       (question, nextLook, misses) = (.checkpoint(jobID: job.id), .now, 0)
       return nil
@@ -133,7 +133,7 @@ final class ReplicationWatch {
     let written = job.written - base.written
     // Until a job writes its first document, its counts belong to no session.
     guard written >= 0 else { return nil }
-    let toCome = changesToCome(of: job).map { ", about \($0) changes to come" } ?? ""
+    let toCome = changesToCome(of: job).map { ", about \($0) changes left" } ?? ""
     let text = "\(documents(written)) written\(toCome)"
     guard text != progress else { return nil }
     progress = text

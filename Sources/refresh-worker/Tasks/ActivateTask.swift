@@ -119,7 +119,8 @@ private final class Activation {
       case .success(let values):
         let actions = (values.first?.elements ?? []).compactMap(\.text)
         if actions.contains(Self.action) { return activate() }
-        let others = actions.isEmpty ? "it has none" : "it has \(actions.sorted().prefix(20).joined(separator: ", "))"
+        let others =
+          actions.isEmpty ? "it has no actions" : "it has \(actions.sorted().prefix(20).joined(separator: ", "))"
         finish(TaskFailure(.failed, "cannot refresh \(name): it has no action \"\(Self.action)\"; \(others)"))
       // Another toolkit has the actions without listing them.
       case .failure(let error) where error.isUnknownHere: activate()
@@ -154,7 +155,8 @@ private final class Activation {
     // dbus-broker returns NameHasNoOwner for a known app whose start has failed.
     if error.name == "org.freedesktop.DBus.Error.ServiceUnknown" {
       let remedy = "install it, with its file in dbus-1/services"
-      return finish(TaskFailure(.failed, "cannot start \(name): the session bus knows no app of this name; \(remedy)"))
+      return finish(
+        TaskFailure(.failed, "cannot start \(name): the session bus does not know an app of this name; \(remedy)"))
     }
     finish(TaskFailure(error.isUnknownHere ? .failed : .retry(after: nil), "cannot refresh \(name): \(error)"))
   }
@@ -168,12 +170,12 @@ private final class Activation {
   }
 
   private func runsOn() {
-    ShownLines.write("\(name) has taken the order and runs on; nothing tells when its work is done")
+    ShownLines.write("\(name) was asked and is still running; nobody knows when its work is done")
     finish(nil)
   }
 
   private func fail(_ reason: String) {
-    let remedy = "it is there while the user is logged in, or lingers (loginctl enable-linger)"
+    let remedy = "it exists while the user is logged in, or lingers (loginctl enable-linger)"
     finish(TaskFailure(.retry(after: nil), "cannot reach \(name): \(reason); \(remedy)"))
   }
 

@@ -27,7 +27,7 @@ enum EnqueueTask {
       try cancel(known.ids, context)
       let place = known.ids.map(String.init).joined(separator: ", ")
       let text = enqueued.ids.first.map { "transfer \($0) is in the queue" } ?? "nothing to do"
-      return TaskResult(.newData, place.isEmpty ? text : "\(text) in place of \(place), whose URL was another")
+      return TaskResult(.newData, place.isEmpty ? text : "\(text) in place of \(place), which had another URL")
     } catch {
       return TaskResult(failure(error))
     }
@@ -48,7 +48,7 @@ enum EnqueueTask {
 
   /// The failure of a call to the daemon.
   private static func failure(_ error: ClientError) -> TaskFailure {
-    let sentence = "cannot have it downloaded: \(error)"
+    let sentence = "cannot queue the download: \(error)"
     guard case .failed(let reply) = error else {
       if case .malformed = error { return TaskFailure(.failed, sentence) }
       return TaskFailure(.retry(after: nil), sentence)
@@ -60,7 +60,7 @@ enum EnqueueTask {
       let invalid = try reply.parameters(as: TransfersInterface.InvalidRequest.self)
       return TaskFailure(.failed, "\(invalid.field): \(invalid.reason); \(invalid.remedy)")
     } catch {
-      return TaskFailure(.failed, "cannot have it downloaded: \(error)")
+      return TaskFailure(.failed, "cannot queue the download: \(error)")
     }
   }
 

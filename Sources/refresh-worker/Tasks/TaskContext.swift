@@ -99,7 +99,7 @@ struct TaskContext {
           lastModified: remembered.lastModified, digest: remembered.digest)
       }
     } catch {
-      logError("cannot have refreshd remember what came, so that it comes or counts again: \(error)")
+      logError("cannot let refreshd remember the answer, so the next refresh fetches it again: \(error)")
     }
   }
 
@@ -113,7 +113,7 @@ struct TaskContext {
           freshForMicroseconds: result.freshFor?.microseconds)
       }
     } catch {
-      logError("\(result.message) (cannot tell refreshd: \(error))")
+      logError("\(result.message) (cannot report it to refreshd: \(error))")
     }
     return result.exitCode
   }

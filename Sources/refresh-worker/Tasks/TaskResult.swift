@@ -82,7 +82,7 @@ struct TaskFailure: Error, Hashable, Sendable {
     // A worker's view of the file system may be older than the folder; the next worker has a new view.
     case EROFS: self.init(.retry(after: nil), sentence)
     case EACCES, EPERM: self.init(.failed, "\(sentence); let the app's owner write there")
-    case ENOENT: self.init(.failed, "\(sentence); make it first")
+    case ENOENT: self.init(.failed, "\(sentence); create it first")
     case ENAMETOOLONG: self.init(.failed, "\(sentence); choose a shorter name")
     case EISDIR, ENOTDIR, ELOOP, EFBIG, EINVAL, ENODEV, ENXIO, EEXIST, ENOTEMPTY: self.init(.failed, sentence)
     default: self.init(.retry(after: nil), sentence)

@@ -126,7 +126,7 @@ extension Download {
     if digest?.length != part.length { digest = part.length == 0 && assignment.sha256 != nil ? try SHA256() : nil }
     bytesAtAsking = part.length
     guard let first = WebAddress(assignment.url) else {
-      throw TaskFailure(.failed, "cannot read the URL; give one of http or https")
+      throw TaskFailure(.failed, "cannot read the URL; give an http or https URL")
     }
     try send(along: Redirects(from: first))
   }
@@ -169,7 +169,7 @@ extension Download {
   private func restart() {
     do throws(TaskFailure) {
       guard mayRestart else {
-        throw TaskFailure(.retry(after: nil), "cannot complete the file: its server answers now so and now otherwise")
+        throw TaskFailure(.retry(after: nil), "cannot complete the file: its server keeps changing its answer")
       }
       mayRestart = false
       try part?.truncate(to: 0)
@@ -232,7 +232,7 @@ extension Download {
     if let room = part.folder.room, room < missing {
       let why = String(cString: strerror(ENOSPC))
       throw TaskFailure(
-        .noSpace(needed: missing), "cannot write \(part.path): \(why): \(missing) bytes are to come, \(room) fit")
+        .noSpace(needed: missing), "cannot write \(part.path): \(why): \(missing) bytes are missing, \(room) fit")
     }
   }
 

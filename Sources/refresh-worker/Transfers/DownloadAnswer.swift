@@ -46,7 +46,7 @@ enum DownloadAnswer: Hashable, Sendable {
     let message = "HTTP status \(head.status)"
     switch head.status {
     case 408, 425, 429, 500...599: return TaskFailure(.retry(after: head.retryAfter(now: now)), message)
-    case 401: return TaskFailure(.failed, "\(message): give a netrc or a credential file that is right")
+    case 401: return TaskFailure(.failed, "\(message): give a correct netrc or credential file")
     case 407: return TaskFailure(.failed, "\(message): give the proxy's user and password in its URL")
     case 403: return TaskFailure(.failed, "\(message): the URL may have expired, or needs a login")
     default: return TaskFailure(.failed, message)
@@ -112,7 +112,7 @@ enum DownloadEnd: Hashable, Sendable {
 extension TaskFailure {
   /// The failure of a wrong length; most often a captive portal sent its login page instead of the file.
   fileprivate static func anotherLength(_ length: Int64, than expected: Int64, _ kind: Kind) -> TaskFailure {
-    TaskFailure(kind, "cannot take the answer: it has \(length) bytes, and the file has \(expected)")
+    TaskFailure(kind, "cannot use the answer: it has \(length) bytes, but the file has \(expected)")
   }
 }
 

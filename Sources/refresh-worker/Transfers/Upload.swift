@@ -124,7 +124,7 @@ final class Upload: Transfer {
   /// Makes a request to a URL; omits the order's secrets unless the URL has the order's origin.
   private func request(to url: String) throws(TaskFailure) -> HTTPRequest {
     guard let first = WebAddress(assignment.url), let address = WebAddress(url) else {
-      throw TaskFailure(.failed, "cannot read the URL; give one of http or https")
+      throw TaskFailure(.failed, "cannot read the URL; give an http or https URL")
     }
     guard first.scheme == "http" || address.scheme == "https" else {
       throw TaskFailure(.failed, "cannot follow \(first.host): it leads from https to http")
@@ -220,7 +220,7 @@ final class Upload: Transfer {
         redirects += 1
         guard redirects <= 20, let here = target, let location = head["location"],
           let next = here.resolving(location)
-        else { throw TaskFailure(.failed, "cannot follow \(head.status): it leads nowhere, or on and on") }
+        else { throw TaskFailure(.failed, "cannot follow \(head.status): it leads nowhere, or redirects forever") }
         try send(to: next.text)
       case .ends(let failure): throw failure
       }
@@ -239,19 +239,21 @@ final class Upload: Transfer {
   }
 
   private func changed(_ source: SourceFile) -> TaskFailure {
-    TaskFailure(.failed, "cannot send \(source.path): it was changed meanwhile; send it again once it is finished")
+    TaskFailure(
+      .failed, "cannot send \(source.path): it was changed during the upload; send it again once it is finished")
   }
 
   private func earlyAnswer(_ source: SourceFile) -> TaskFailure {
-    let sentence = "cannot tell whether \(source.path) has arrived: the server answered before it had all of it"
+    let sentence = "cannot tell whether \(source.path) has arrived: the server answered before it had the whole file"
     return method == .post
-      ? TaskFailure(.failed, "\(sentence); look there before you send it again")
+      ? TaskFailure(.failed, "\(sentence); check the server before you send it again")
       : TaskFailure(.retry(after: nil), sentence)
   }
 
   private var lostAnswer: TaskFailure {
     TaskFailure(
-      .failed, "cannot tell whether the file has arrived: the answer was lost; look there before you send it again")
+      .failed,
+      "cannot tell whether the file has arrived: the answer was lost; check the server before you send it again")
   }
 
   private func end(_ failure: TaskFailure) {
@@ -350,7 +352,7 @@ extension Upload {
         resource.text.utf8.count <= WebAddress.longest
       else {
         throw TaskFailure(
-          .failed, "cannot use the answer: it names no URL of http or https, or too long a one, to send the file to")
+          .failed, "cannot use the answer: it has no http or https URL for the file, or one that is too long")
       }
       self.resource = resource
       let resume = Wire.Resume(
@@ -376,7 +378,7 @@ extension Upload {
   private func usePatience() throws(TaskFailure) {
     patience -= 1
     guard patience >= 0 else {
-      throw TaskFailure(.retry(after: nil), "cannot go on: the server forgets again and again what it has")
+      throw TaskFailure(.retry(after: nil), "cannot continue: the server keeps losing what it has received")
     }
   }
 

@@ -21,7 +21,8 @@ enum UploadAnswer: Hashable, Sendable {
       self = .ends(TaskFailure(.failed, "\(message): give the URL that it redirects to"))
     case 301...302: self = .isElsewhere
     case 500...599 where method == .post && head.status != 503:
-      self = .ends(TaskFailure(.failed, "\(message): the file may have arrived; look there before you send it again"))
+      self = .ends(
+        TaskFailure(.failed, "\(message): the file may have arrived; check the server before you send it again"))
     default: self = .ends(DownloadAnswer.failure(head, now: now))
     }
   }
@@ -59,6 +60,6 @@ enum TusAnswer: Hashable, Sendable {
   }
 
   private static func noTus(_ head: ResponseHead) -> TaskFailure {
-    TaskFailure(.failed, "HTTP status \(head.status): the server takes no uploads by tus there; leave out tus")
+    TaskFailure(.failed, "HTTP status \(head.status): the server does not accept uploads with tus there; leave out tus")
   }
 }

@@ -162,7 +162,7 @@ private final class UnitKeeper {
   private func keep(_ text: String, _ method: BusMethod, _ failure: String) {
     let now = EventLoop.bootMicroseconds()
     if let wait = pace.wait(at: now) {
-      report("started again and again by something else; it is stopped again in \(wait / 1_000_000) s")
+      report("something else keeps starting it; it is stopped again in \(wait / 1_000_000) s")
       again?.arm(at: now + wait, accuracy: 100_000)
       return
     }

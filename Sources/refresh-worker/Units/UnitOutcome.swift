@@ -25,9 +25,9 @@ enum UnitOutcome: Hashable {
     case ("success", .exited(let code)): self = Self.success(code, order)
     case ("exit-code", .exited(let code)) where code != 0: self = .exited(code)
     case ("success", nil): self = .exited(0)
-    case ("success", .signalled): self = .failed("\(unit) was stopped before it had done its work")
+    case ("success", .signalled): self = .failed("\(unit) was stopped before it had finished")
     case ("exit-code", _):
-      self = .failed("a command of \(unit) besides its main one has failed, such as ExecStartPre=")
+      self = .failed("a command of \(unit) other than its main one has failed, such as ExecStartPre=")
     case ("signal", .signalled(let signal)), ("core-dump", .signalled(let signal)):
       self = .failed("\(unit) was ended by signal \(signal)")
     case ("timeout", _):
@@ -55,7 +55,7 @@ enum UnitOutcome: Hashable {
         TaskFailure(.retry(after: nil), "cannot start \(unit): it was started too often (StartLimitBurst=)"))
     }
     if job == "assert" {
-      return TaskResult(TaskFailure(.failed, "cannot start \(unit): an Assert…= of its file is not met"))
+      return TaskResult(TaskFailure(.failed, "cannot start \(unit): an Assert…= in its file is not met"))
     }
     // systemd calls a job done if an unmet condition made it do nothing. The conditions keep their results.
     if job == "done" || job == nil, !facts.unmetConditions.isEmpty { return unmet(unit, facts.unmetConditions) }

@@ -32,7 +32,7 @@ enum UnitTask {
           bytes: facts.bytes.map { Int64(min($0, 1 << 53)) })
       }
     } catch {
-      logError("cannot tell refreshd what the unit has used: \(error)")
+      logError("cannot report to refreshd what the unit has used: \(error)")
     }
   }
 }
@@ -140,7 +140,7 @@ private final class UnitRun {
 
   private func giveUp(_ reason: String) {
     let remedy =
-      unit.isOfMachine ? "" : "; it is there while the user is logged in, or lingers (loginctl enable-linger)"
+      unit.isOfMachine ? "" : "; it exists while the user is logged in, or lingers (loginctl enable-linger)"
     conclude(TaskFailure(.retry(after: nil), "cannot reach the service manager for \(order.unit): \(reason)\(remedy)"))
   }
 

@@ -5,11 +5,11 @@ import RefreshAPI
 
 struct AdoptCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "adopt", abstract: "Print the app file that does what a timer of systemd does.",
+    commandName: "adopt", abstract: "Print an app file equivalent to a systemd timer.",
     discussion: """
-      Each setting of the timer is a comment with what becomes of it; NO EQUAL marks what is lost. With --now writes \
-      the file, puts it in force and disables the timer; `refreshctl unadopt` undoes that. With --list shows every \
-      timer and what it would gain.
+      Comments say what becomes of each setting of the timer; LOST marks settings that have no equivalent. With \
+      --now it writes the file, applies it and disables the timer; `refreshctl unadopt` undoes that. With --list it \
+      shows every timer and what it would gain.
       """)
 
   @Argument(help: "The timer, such as apt-daily.timer.", completion: .timers)
@@ -28,7 +28,7 @@ struct AdoptCommand: ParsableCommand {
 
   func validate() throws {
     if list == (timer != nil) {
-      throw ValidationError("cannot tell which timer is meant; write its name, or --list for all")
+      throw ValidationError("cannot adopt without a timer; write its name, or --list for all")
     }
     if list, now { throw ValidationError("cannot adopt all timers at once; write the name of one, or leave out --now") }
   }
@@ -41,8 +41,9 @@ struct AdoptCommand: ParsableCommand {
     guard !existing.isThere else {
       let remedy =
         survey.isAdopted(name)
-        ? "run `refreshctl unadopt \(printable(name))` first" : "it does not stand for this timer; rename or remove it"
-      throw Failure(status: .failed, text: "cannot adopt \(printable(name)): \(existing.path) is there; \(remedy)")
+        ? "run `refreshctl unadopt \(printable(name))` first" : "it belongs to something else; rename or remove it"
+      throw Failure(
+        status: .failed, text: "cannot adopt \(printable(name)): \(existing.path) already exists; \(remedy)")
     }
     var adoption = try adoption(of: name, survey)
     if now {
@@ -148,20 +149,20 @@ struct UnadoptCommand: ParsableCommand {
       throw Failure(
         status: .notFound,
         text:
-          "cannot give \(printable(name)) back: there is no \(file.path); `refreshctl adopt --list` shows what is adopted"
+          "cannot give \(printable(name)) back: \(file.path) does not exist; `refreshctl adopt --list` shows what is adopted"
       )
     }
     let text = try file.text()
     guard let mark = TimerMark(in: text) else {
       throw Failure(
         status: .failed,
-        text: "cannot give \(printable(name)) back: \(file.path) does not say how the timer was; "
+        text: "cannot give \(printable(name)) back: \(file.path) does not say what the timer was like; "
           + "remove it, run `refreshctl reload`, and enable the timer with systemctl")
     }
     guard mark.timer == name else {
       throw Failure(
         status: .failed,
-        text: "cannot give \(printable(name)) back: \(file.path) stands for \(printable(mark.timer)); "
+        text: "cannot give \(printable(name)) back: \(file.path) belongs to \(printable(mark.timer)); "
           + "give that one back, or correct the name")
     }
     // Restore the timer first: if this fails, the file still holds its state, and the command can be run again.
@@ -279,7 +280,7 @@ extension Screen {
     return table.lines(on: self) + [""]
       + wrapped(
         "Every adopted timer also says why it runs and when (`refreshctl why`), and how it went (`refreshctl history`). "
-          + "`refreshctl adopt TIMER` shows what becomes of its settings.")
+          + "`refreshctl adopt TIMER` shows what happens to its settings.")
   }
 
   /// The file of the app; when it is in force, the new state of the timer.
@@ -289,7 +290,7 @@ extension Screen {
         .dropLast()
     }
     let lost = adoption.remarks.filter(\.isLost).flatMap {
-      wrapped("No equal: \(printable($0.setting)): \($0.meaning).")
+      wrapped("Lost: \(printable($0.setting)): \($0.meaning).")
     }
     return wrapped(
       "refreshd starts \(printable(adoption.timer.unit)) now, and \(printable(adoption.timer.name)) is off.")

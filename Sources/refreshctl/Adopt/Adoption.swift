@@ -48,9 +48,9 @@ struct Adoption: JSONWritable {
     self.timer = timer
     (app, path) = (Self.id(of: timer.name), "\(folder)/\(Self.id(of: timer.name)).toml")
     guard timer.unit.hasSuffix(".service") else {
-      throw Obstacle(reason: "it starts \(timer.unit), which is no service")
+      throw Obstacle(reason: "it starts \(timer.unit), which is not a service")
     }
-    guard service.isThere else { throw Obstacle(reason: "its \(timer.unit) is not there") }
+    guard service.isThere else { throw Obstacle(reason: "its \(timer.unit) does not exist") }
     guard !service.remainsAfterExit else {
       throw Obstacle(reason: "its \(timer.unit) stays active after its end (RemainAfterExit=yes)")
     }
@@ -59,7 +59,7 @@ struct Adoption: JSONWritable {
     if service.wantsNetwork {
       set(
         "network", "any", for: "After=network-online.target",
-        "waits for a network; without one a run is stopped, which systemd does not do")
+        "waits for a network; when it goes, a run is stopped, which systemd does not do")
     }
     addDeadline(service, bounds)
     addRest()
@@ -94,11 +94,11 @@ struct Adoption: JSONWritable {
     let repeating = timer.spans.filter { $0.name == "OnUnitActiveSec" || $0.name == "OnUnitInactiveSec" }
     let spans = repeating.compactMap(\.duration) + (rhythm.map { [.seconds($0.interval)] } ?? [])
     guard let shortest = spans.min(), shortest > .zero else {
-      throw Obstacle(reason: "it starts \(timer.unit) once, and not again and again")
+      throw Obstacle(reason: "it starts \(timer.unit) once, and not repeatedly")
     }
     let interval = shortest < bounds.floor ? "minimum" : shortest.inSystemdForm
     for expression in timer.calendar {
-      set("background_interval", interval, for: "OnCalendar=\(expression)", "the least time between two starts")
+      set("background_interval", interval, for: "OnCalendar=\(expression)", "the shortest time between two starts")
     }
     for span in timer.spans {
       let setting = "\(span.name)=\(span.text)"
@@ -123,7 +123,7 @@ struct Adoption: JSONWritable {
         setting, "the time of day is not kept: it starts when it is due and nothing holds it; `quiet` keeps hours free")
     }
     if rhythm.isIrregular, rhythm.quiet == nil, !rhythm.hasWeekdays {
-      lose(setting, "its times are not evenly apart: the least distance counts")
+      lose(setting, "its times are not evenly spaced: the shortest distance counts")
     }
   }
 
@@ -137,13 +137,14 @@ struct Adoption: JSONWritable {
       guard !keys.contains(where: { $0.name == "power" }) else { continue }
       set(
         "power", "ac", for: line,
-        "waits for mains power, and does not pass over a start; without it a run is stopped, which systemd does not do")
+        "waits for mains power instead of skipping a start; when the power goes, a run is stopped, which systemd does not do"
+      )
     }
     for line in conditions.timer where !Self.isMainsPower(line) && !line.hasSuffix("=") {
       if conditions.service.contains(line) {
         keep(line, "nothing to do: \(timer.unit) has it as well")
       } else {
-        lose(line, "a condition of the timer; write it into \(timer.unit) if it matters")
+        lose(line, "a condition of the timer; put it in \(timer.unit) if it matters")
       }
     }
   }
@@ -173,10 +174,10 @@ struct Adoption: JSONWritable {
     if timer.isPersistent {
       keep("Persistent=yes", "nothing to do: what was missed is caught up")
     } else if !timer.calendar.isEmpty {
-      keep("Persistent=no", "what was missed while the machine was off is caught up all the same")
+      keep("Persistent=no", "what was missed while the machine was off is caught up anyway")
     }
     if timer.hasRandomDelay { keep("RandomizedDelaySec=", "nothing to do: starts of apps are spread") }
-    if timer.wakes { lose("WakeSystem=yes", "refreshd does not wake a machine that sleeps") }
+    if timer.wakes { lose("WakeSystem=yes", "refreshd does not wake a sleeping machine") }
     if timer.followsClock { lose("OnClockChange=, OnTimezoneChange=", "a change of the clock starts nothing") }
   }
 
@@ -194,7 +195,7 @@ struct Adoption: JSONWritable {
 
   private var rest: [String] {
     var lines = ["#"]
-    lines += remarks.map { "# \($0.setting): \($0.isLost ? "NO EQUAL: " : "")\($0.meaning)" }
+    lines += remarks.map { "# \($0.setting): \($0.isLost ? "LOST: " : "")\($0.meaning)" }
     lines += ["", "id = \"\(app)\"", "name = \(Self.quoted(name))"]
     lines += keys.map { "\($0.name) = \($0.value)" }
     lines += [

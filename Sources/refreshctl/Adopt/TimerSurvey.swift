@@ -31,7 +31,7 @@ struct TimerSurvey {
   /// Makes the app that replaces a timer.
   func adoption(of timer: TimerSettings) throws(Failure) -> Result<Adoption, Adoption.Obstacle> {
     guard timer.isThere else {
-      return .failure(.init(reason: timer.loadState == "masked" ? "it is masked" : "there is no such timer"))
+      return .failure(.init(reason: timer.loadState == "masked" ? "it is masked" : "the timer does not exist"))
     }
     let service = TimedService(try systemctl.show([timer.unit], TimedService.properties).first ?? [:])
     let names = ["Condition", "Assert"]

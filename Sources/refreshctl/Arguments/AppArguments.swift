@@ -98,7 +98,7 @@ extension ConnectionOptions {
       let names = meant.map { named($0.name, $0.id) }.firstFive
       throw Failure(
         status: .notFound,
-        text: "cannot tell which app \(printable(text)) is: \(names); write more of the id")
+        text: "cannot choose an app for \(printable(text)): \(names); write more of the id")
     }
     // A whole id may belong to another user's app: then the daemon's reply says more than a guess.
     if let refusal, refusal.status == .notAllowed, text.contains(".") { return text }

@@ -85,7 +85,7 @@ enum WholePath {
     var status = stat()
     // The app's owner may be able to read a file that this command may not examine.
     guard stat(whole, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return whole }
-    let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "no plain file"
+    let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "not a plain file"
     throw Failure(status: .usage, text: "cannot upload \(printable(path)): it is \(kind); name a file")
   }
 

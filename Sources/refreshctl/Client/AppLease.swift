@@ -77,7 +77,7 @@ struct AppLease {
         return renewed(.held(try acquire(options)), over: options)
       } catch {
         if error.status == .noDaemon { return .lost }
-        warn("cannot take the lease on \(app) again, and the command runs without it: \(error.text)")
+        warn("cannot get the lease on \(app) back, so the command runs without it: \(error.text)")
         return .refused
       }
     case .refused: return .refused

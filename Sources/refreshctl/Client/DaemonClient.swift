@@ -160,7 +160,7 @@ struct AnswerWait {
       throw Failure(
         status: .noDaemon,
         text:
-          "cannot get an answer: the daemon has said nothing for \(secondsAtMost) s; read the daemon's journal for the "
+          "cannot get an answer: the daemon has not answered for \(secondsAtMost) s; read the daemon's journal for the "
           + "reason, then try again")
     }
   }

@@ -176,12 +176,12 @@ extension Failure {
     },
   ]
 
-  /// The failure of a command about refreshes for a guard, which has none.
+  /// The failure of a command about refreshes for a guard, which does not refresh anything.
   static func isGuard(_ app: String, of unit: String) -> Failure {
     Failure(
       status: .failed,
       text: printable(
-        "cannot refresh \(app): it guards \(unit), and refreshes nothing; `refreshctl why \(app)` tells whether the "
+        "cannot refresh \(app): it guards \(unit) and refreshes nothing; `refreshctl why \(app)` says whether the "
           + "unit may run"))
   }
 

@@ -5,10 +5,10 @@ import RefreshConfig
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "List every mistake of the configuration on disk; changes nothing.",
+    commandName: "check", abstract: "Check the files for mistakes without applying them.",
     discussion:
-      "Warns of secrets that others can read, of units that cannot be started, and of folders to be watched that are not "
-      + "there. Exits with 1 if there is a mistake.")
+      "Warns about secrets that others can read, units that cannot be started, and watched folders that do not exist. "
+      + "Exits with 1 if there is a mistake.")
 
   @Option(
     help: ArgumentHelp("Check this directory instead; needs no daemon.", valueName: "dir"),
@@ -38,7 +38,7 @@ struct ReloadCommand: ParsableCommand {
 
   func run() throws {
     try connection.ask(ManagerInterface.Reload.self, .init()) { _, reply in
-      ["The configuration on disk is in force."]
+      ["The configuration on disk is applied."]
         + (reply.held ?? []).map { "An app stays held: \($0.line())" }
     }
   }
@@ -46,10 +46,10 @@ struct ReloadCommand: ParsableCommand {
 
 struct ForgetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget", abstract: "Forget everything about an app that no file names any more.",
-    discussion: "The daemon does so by itself 90 days after the app's file is gone.")
+    commandName: "forget", abstract: "Delete everything about a removed app, its history included.",
+    discussion: "The daemon does this by itself 90 days after the app's file was removed.")
 
-  @Argument(help: "The whole id of the app.") var app: String
+  @Argument(help: "The complete id of the app.") var app: String
   @OptionGroup var connection: ConnectionOptions
 
   func run() throws {

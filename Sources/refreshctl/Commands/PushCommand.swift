@@ -34,7 +34,7 @@ struct PushCommand: ParsableCommand {
 
   func validate() throws {
     if id == "" {
-      throw ValidationError("cannot know a message again by an empty id; give --id a text, or leave it out")
+      throw ValidationError("cannot use an empty id for a message; give --id a text, or leave it out")
     }
   }
 

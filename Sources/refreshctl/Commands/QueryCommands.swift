@@ -82,10 +82,11 @@ struct WhyCommand: ParsableCommand {
 
 struct UsageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "usage", abstract: "Show what the daemon has learnt of an app: when it is opened, when it has news.",
+    commandName: "usage",
+    abstract: "Show what the daemon has learnt about an app: when it is opened, when it has new data.",
     discussion: """
-      The scheduler plans the next refresh by these numbers. The table [pin] of the app's file replaces a learnt number \
-      by a fixed one.
+      The scheduler uses these numbers to plan the next refresh. The table [pin] in the app's file replaces a learnt \
+      number with a fixed one.
       """)
 
   @Flag(help: "Forget the learnt numbers and the openings that desktops showed, and learn them again.")
@@ -100,7 +101,7 @@ struct UsageCommand: ParsableCommand {
     } else {
       try arguments.ask(ManagerInterface.Usage.self, { .init(app: $0) }) { screen, reply, app in
         reply.habits.map { screen.text($0, reported: reply.openingsTold, observed: reply.openingsObserved) }
-          ?? screen.wrapped("Nothing is learnt of \(app) yet: it has not been refreshed, or it is not adaptive.")
+          ?? screen.wrapped("Nothing is learnt about \(app) yet: it has not been refreshed, or it is not adaptive.")
       }
     }
   }

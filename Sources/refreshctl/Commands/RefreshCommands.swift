@@ -16,7 +16,7 @@ struct RunCommand: ParsableCommand {
   @Argument(help: "The id of the app, or a part of it.", completion: .apps)
   var app: String
 
-  @Option(help: "The trigger that the tasks see; manual if absent.")
+  @Option(help: "The trigger that the tasks get; manual if absent.")
   var trigger: EnumArgument<Wire.Trigger>?
 
   @Option(
@@ -24,10 +24,10 @@ struct RunCommand: ParsableCommand {
       "With --trigger push: the payload that the tasks get; - reads it from standard input.", valueName: "json"))
   var payload: String?
 
-  @Flag(help: "Refresh against the app's constraints: on any network, on battery, while the machine is used or busy.")
+  @Flag(help: "Ignore the app's constraints: refresh on any network, on battery, while the machine is used or busy.")
   var anyway = false
 
-  @Flag(help: "Return when the refresh has started, or when its holds are known.")
+  @Flag(help: "Return as soon as the refresh has started, or is known to be held.")
   var noWait = false
 
   @Option(
@@ -45,17 +45,17 @@ struct RunCommand: ParsableCommand {
       throw ValidationError("cannot keep a reason for a refresh that starts now; give --after, or leave out --reason")
     }
     if payload != nil, trigger?.value != .push {
-      throw ValidationError("cannot give a payload to this trigger; write --trigger push, or leave out --payload")
+      throw ValidationError("cannot use a payload with this trigger; write --trigger push, or leave out --payload")
     }
     if payload != nil, noWait {
       throw ValidationError(
-        "cannot keep a payload that nobody waits for; leave out --no-wait, or use `refreshctl push`")
+        "cannot use a payload with --no-wait; leave out --no-wait, or use `refreshctl push`")
     }
     if after != nil, anyway || noWait {
       throw ValidationError("cannot do this for a later refresh; leave out --after, or --anyway and --no-wait")
     }
     if anyway, trigger != nil {
-      throw ValidationError("cannot choose the trigger of a refresh against constraints; leave out --trigger")
+      throw ValidationError("cannot combine --trigger with --anyway; leave out --trigger")
     }
     if after != nil, trigger != nil {
       throw ValidationError("cannot choose the trigger of a later refresh; leave out --trigger or --after")
@@ -112,7 +112,7 @@ struct RunCommand: ParsableCommand {
     }
     guard let status else {
       throw Failure(
-        status: .protocolError, text: "cannot tell how the refresh of \(app) ended: the daemon did not report it")
+        status: .protocolError, text: "cannot find out how the refresh of \(app) ended: the daemon did not report it")
     }
     return status
   }
@@ -158,11 +158,11 @@ extension ExitStatus {
 
 struct ExpireCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "expire", abstract: "End a running refresh as its deadline would.",
+    commandName: "expire", abstract: "Stop a refresh as if its deadline were reached.",
     discussion: """
-      The app is warned now, asked to end 5 s later (SIGTERM), and killed after its grace. The refresh counts as one that ran \
-      into its deadline, and is retried as such. A second `expire` asks it to end at once. To try how an app expires, start \
-      it with `refreshctl run --no-wait APP`, which prints the id.
+      The app is warned now, asked to end 5 s later (SIGTERM), and killed after its grace. The refresh counts and is \
+      retried like one that reached its deadline. A second `expire` asks it to end at once. To test how an app expires, \
+      start it with `refreshctl run --no-wait APP`, which prints the id.
       """)
 
   @Argument(help: "The id of the refresh, such as 12-345, or the id of its app.", completion: .apps)
@@ -184,7 +184,7 @@ struct ExpireCommand: ParsableCommand {
     guard let running = shown.running else {
       throw Failure(
         status: .notFound,
-        text: "cannot let \(app) expire: it is not being refreshed; start it with `refreshctl run \(app)`")
+        text: "cannot expire \(app): it is not being refreshed; start it with `refreshctl run \(app)`")
     }
     return running.id
   }
@@ -216,14 +216,14 @@ struct CompleteCommand: ParsableCommand {
   var message: String?
 
   @Option(
-    help: ArgumentHelp("With failed: the least time until the retry.", valueName: "span"), transform: readDuration)
+    help: ArgumentHelp("With failed: the shortest time until the retry.", valueName: "span"), transform: readDuration)
   var retryAfter: Duration?
 
   @OptionGroup var connection: ConnectionOptions
 
   func validate() throws {
     if retryAfter != nil, outcome.value != .failed {
-      throw ValidationError("cannot retry a task that succeeded; leave out --retry-after, or complete with failed")
+      throw ValidationError("cannot use --retry-after for a success; leave it out, or complete with failed")
     }
   }
 
@@ -231,7 +231,7 @@ struct CompleteCommand: ParsableCommand {
     guard let token = environmentVariable("REFRESH_TOKEN") else {
       throw Failure(
         status: .notFound,
-        text: "cannot tell which task to complete: REFRESH_TOKEN is not set; run this from a task of an app")
+        text: "cannot find the task to complete: REFRESH_TOKEN is not set; run this from a task of an app")
     }
     let retryAfter = retryAfter?.inMicroseconds
     try connection.ask(
@@ -243,7 +243,7 @@ struct CompleteCommand: ParsableCommand {
 
 struct SyncedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "synced", abstract: "Report a sync that an app has made by itself.",
+    commandName: "synced", abstract: "Report that an app has synced by itself.",
     discussion: """
       It counts as a refresh: the data is fresh, the next refresh comes an interval later, and refreshd learns from it \
       how often there is new data. It does not count as an opening. A task of a refresh runs `complete` instead.
@@ -251,7 +251,7 @@ struct SyncedCommand: ParsableCommand {
 
   @OptionGroup var arguments: AppArguments
 
-  @Flag(help: "There was something new.")
+  @Flag(help: "There was new data.")
   var newData = false
 
   func run() throws {

@@ -38,7 +38,7 @@ struct RehearseCommand: ParsableCommand {
       throw ValidationError("cannot compare \(days) days; give --days from 1 to 60")
     }
     if trace == nil, config == nil, profile == nil {
-      throw ValidationError("cannot rehearse nothing; give --config, --profile or --trace")
+      throw ValidationError("cannot rehearse without a change; give --config, --profile or --trace")
     }
   }
 
@@ -159,7 +159,7 @@ extension Screen {
   fileprivate func shortness(_ freshness: Freshness, days: Int) -> [String] {
     guard freshness.minutes < Double(days) * 1440 else { return [] }
     let span = Elapsed.rough(Int64(freshness.minutes * 60e6))
-    return wrapped("The past of \(span) is compared: nothing older is recorded. A few days say more.")
+    return wrapped("Only \(span) could be compared: nothing older is recorded. A few days would say more.")
   }
 
   private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }

@@ -31,7 +31,7 @@ struct SkipCommand: ParsableCommand {
     discussion: """
       Other triggers, such as a push or `run`, still start a refresh, and do not end the skip. A second `skip` before \
       that time changes nothing.
-      With --for and --today every scheduled refresh until then is meant, and retries wait as well.
+      With --for and --today every scheduled refresh until then is skipped, and retries wait as well.
       """)
 
   @Option(
@@ -49,7 +49,7 @@ struct SkipCommand: ParsableCommand {
 
   func validate() throws {
     if [duration != nil, today, end].count(where: { $0 }) > 1 {
-      throw ValidationError("cannot skip until two times; give one of --for, --today and --end")
+      throw ValidationError("cannot combine these options; give one of --for, --today and --end")
     }
     if let duration, duration < .seconds(1) {
       throw ValidationError("cannot skip for less than a second; give --for a longer time, or --end")
@@ -120,11 +120,11 @@ struct ResumeCommand: ParsableCommand {
 
 struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Override the intervals of the apps' files, until `reset`.",
+    commandName: "set", abstract: "Change how often apps are refreshed; `reset` undoes it.",
     discussion: """
       An interval is a duration in systemd's format, such as 5min or "1h 30min", or `never`, or `minimum` for as often \
       as the system allows. The next refresh is due one new interval after the start of the last one. A background \
-      interval of a duration is the schedule, also of an adaptive app.
+      interval that is a duration is the schedule, even for an adaptive app.
       """)
 
   @Option(help: ArgumentHelp("The interval in the foreground.", valueName: "interval"))
@@ -150,8 +150,8 @@ struct SetCommand: ParsableCommand {
 
 struct ResetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reset", abstract: "Return to the intervals of the apps' files, and keep what is learnt.",
-    discussion: "`refreshctl usage APP --forget` forgets what the daemon has learnt of an app.")
+    commandName: "reset", abstract: "Return to the intervals of the apps' files; keep what is learnt.",
+    discussion: "`refreshctl usage APP --forget` forgets what the daemon has learnt about an app.")
 
   @OptionGroup var arguments: AppsArguments
 

@@ -20,7 +20,7 @@ struct TimelineCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How far to look back and ahead, 1 to 168.", valueName: "number"))
   var hours = 24
 
-  @Option(help: ArgumentHelp("Write an SVG picture into this file.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Write an SVG picture to this file.", valueName: "file"), completion: .file())
   var svg: String?
 
   @OptionGroup var connection: ConnectionOptions

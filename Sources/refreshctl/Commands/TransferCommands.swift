@@ -69,7 +69,7 @@ struct UploadCommand: ParsableCommand {
 
   func validate() throws {
     if tus && post {
-      throw ValidationError("cannot upload by both tus and POST; give --tus or --post")
+      throw ValidationError("cannot upload with both tus and POST; give --tus or --post")
     }
   }
 
@@ -93,20 +93,20 @@ struct TransferOptions: ParsableArguments {
   @Option(help: "The network that the transfer may use; unmetered if absent.")
   var network: EnumArgument<Wire.NetworkConstraint>?
 
-  @Option(parsing: .unconditional, help: "From -100 to 100; a higher priority goes first.")
+  @Option(parsing: .unconditional, help: "From -100 to 100; the highest goes first.")
   var priority: Int64?
 
   @Option(
-    help: ArgumentHelp("The most bytes a second, such as 1MB.", valueName: "amount"), transform: readByteSize)
+    help: ArgumentHelp("The limit in bytes per second, such as 1MB.", valueName: "amount"), transform: readByteSize)
   var maxRate: Int64?
 
   @Option(
-    help: ArgumentHelp("A file of mode 0600 with more headers, one `Name: value` a line.", valueName: "path"),
+    help: ArgumentHelp("A file with mode 0600 and more headers, one `Name: value` per line.", valueName: "path"),
     completion: .file())
   var headersFile: String?
 
   @Option(
-    help: ArgumentHelp("A file of mode 0600 with `user:password`.", valueName: "path"), completion: .file())
+    help: ArgumentHelp("A file with mode 0600 and the line `user:password`.", valueName: "path"), completion: .file())
   var credentialFile: String?
 
   @Flag(help: "Read user and password from the .netrc of the app's owner.")
@@ -188,7 +188,7 @@ private struct TransferWait {
     guard left.isEmpty else {
       throw Failure(
         status: .protocolError,
-        text: "cannot tell how the transfer ended: the daemon did not report it; look for its file")
+        text: "cannot find out how the transfer ended: the daemon did not report it; look for its file")
     }
     throw ExitCode((isDone ? ExitStatus.done : .failed).rawValue)
   }
@@ -250,7 +250,7 @@ struct PauseTransferCommand: ParsableCommand {
 
 struct ResumeTransferCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "resume-transfer", abstract: "Queue transfers again that are paused, or that wait for a retry.")
+    commandName: "resume-transfer", abstract: "Resume transfers that are paused, or that wait for a retry.")
 
   @OptionGroup var arguments: TransfersArguments
 
@@ -276,7 +276,7 @@ struct PrioritizeTransferCommand: ParsableCommand {
 
   @Option(
     name: .customLong("to"), parsing: .unconditional,
-    help: ArgumentHelp("From -100 to 100; a higher priority goes first.", valueName: "priority"))
+    help: ArgumentHelp("From -100 to 100; the highest goes first.", valueName: "priority"))
   var priority: Int64
 
   @OptionGroup var arguments: TransfersArguments

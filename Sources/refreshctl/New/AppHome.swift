@@ -79,7 +79,8 @@ enum AppFileWriter {
   static func existing(_ path: String) -> Failure {
     Failure(
       status: .failed,
-      text: "cannot write a new app into \(printable(path)): the file is there; edit it, or replace it with --force")
+      text: "cannot write a new app to \(printable(path)): the file already exists; edit it, or replace it with --force"
+    )
   }
 
   private static func fill(_ descriptor: Int32, with text: String) -> Bool {

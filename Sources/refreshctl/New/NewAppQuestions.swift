@@ -16,11 +16,11 @@ struct NewAppQuestions {
   /// Asks for the missing keys of the draft; repeats a question after a mistake.
   func complete(_ draft: inout AppDraft, hasID: Bool) throws(Failure) {
     say("This writes a file for a new app of \(home.reader.isUserDaemon ? "your own daemon" : "the system's daemon").")
-    say("An empty answer takes what is in brackets. Ctrl-C ends this and writes nothing.")
+    say("An empty answer takes the value in brackets. Ctrl-C ends this and writes nothing.")
     if !hasID { try ask("Id of the app, such as org.example.mail", of: &draft) { $0.id = $1 } }
     if draft.tasks.isEmpty { try ask("Command that refreshes it, such as `mbsync inbox`", of: &draft, Self.setCommand) }
     if draft.backgroundInterval == nil {
-      try ask("Least time between two refreshes in the background", "1h", of: &draft) { $0.backgroundInterval = $1 }
+      try ask("Shortest time between two refreshes in the background", "1h", of: &draft) { $0.backgroundInterval = $1 }
     }
     if draft.network == nil {
       let words = NetworkConstraint.allCases.map(\.rawValue).joined(separator: ", ")
@@ -75,7 +75,8 @@ struct NewAppQuestions {
     fputs("\(Screen(of: STDERR_FILENO).message(prompt)) ", stderr)
     guard let line = readLine() else {
       say("")
-      throw Failure(status: .usage, text: "cannot go on without an answer, so nothing is written; give it by an option")
+      throw Failure(
+        status: .usage, text: "cannot continue without an answer, so nothing is written; give it as an option")
     }
     return String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }

@@ -13,8 +13,8 @@ struct NewCommand: ParsableCommand {
     commandName: "new", abstract: "Write the file of a new app, check it, and reload.",
     discussion: """
       Without an id or a command it asks for them on a terminal. The file goes into apps.d of your own daemon, or of the \
-      system's daemon if you are root; --user and --system choose. It is checked as `check` does before it is written, \
-      and it replaces no file unless --force is there.
+      system's daemon if you are root; --user and --system choose. It is checked before it is written, and replaces \
+      an existing file only with --force.
       """)
 
   @Argument(help: "The id of the app, in reverse-DNS form, such as org.example.mail.")
@@ -46,7 +46,7 @@ struct NewCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The deadline of a refresh.", valueName: "duration"))
   var deadline: String?
 
-  @Option(help: ArgumentHelp("The sign of new data: exit, output or changed:PATH.", valueName: "rule"))
+  @Option(help: ArgumentHelp("What counts as new data: exit, output or changed:PATH.", valueName: "rule"))
   var newData: String?
 
   @Option(help: ArgumentHelp("The name for people.", valueName: "text"))
@@ -63,10 +63,10 @@ struct NewCommand: ParsableCommand {
   @Flag(help: "Write for the system's daemon.")
   var system = false
 
-  @Flag(help: "Replace the file if it is there.")
+  @Flag(help: "Replace the file if it exists.")
   var force = false
 
-  @Flag(name: .customLong("print"), help: "Print the file only; write nothing.")
+  @Flag(name: .customLong("print"), help: "Only print the file; write nothing.")
   var isPrinted = false
 
   @OptionGroup var connection: ConnectionOptions
@@ -86,13 +86,14 @@ struct NewCommand: ParsableCommand {
   func run() throws {
     let home = try AppHome.find(socket: connection.daemon.socket, daemon: user ? .user : system ? .system : nil)
     guard let folder = home.sources.appsFolder else {
-      throw Failure(status: .protocolError, text: "cannot tell where the daemon reads apps; give --user or --system")
+      throw Failure(
+        status: .protocolError, text: "cannot find out where the daemon reads apps; give --user or --system")
     }
     let questions = NewAppQuestions(home: home) { draft in
       Configuration.problems(addedBy: draft.text, named: draft.fileName, to: home.sources, as: home.reader)
     }
     var draft = try given()
-    // Check before the questions, so that nobody answers them for nothing.
+    // Check before the questions, so that nobody answers them in vain.
     if !draft.id.isEmpty { try refuseExisting(draft, home) }
     let isAsked = draft.id.isEmpty || draft.tasks.isEmpty
     if isAsked {
@@ -105,7 +106,7 @@ struct NewCommand: ParsableCommand {
     if !isPrinted {
       try refuseExisting(draft, home)
       if isAsked, try !questions.agrees(to: draft.text, at: path) {
-        throw Failure(status: .failed, text: "cannot write the app: you did not confirm it; nothing is written")
+        throw Failure(status: .failed, text: "cannot write the app: you did not confirm it, so nothing is written")
       }
       try AppFileWriter.write(draft.text, to: path, replaces: force)
       if home.isAnswered { try Self.reload(home.socket, path) }
@@ -140,7 +141,7 @@ struct NewCommand: ParsableCommand {
   private static func refusal(of line: String, _ refusal: ShellWords.Refusal) -> Failure {
     switch refusal {
     case .open(let quote):
-      Failure(status: .usage, text: "cannot split \(printable(line)) into words: a \(quote) has no end; add it")
+      Failure(status: .usage, text: "cannot split \(printable(line)) into words: a \(quote) is not closed; close it")
     case .needsShell(let character):
       Failure(
         status: .usage,
@@ -153,8 +154,9 @@ struct NewCommand: ParsableCommand {
     Failure(
       status: .usage,
       text: draft.id.isEmpty
-        ? "cannot write an app without an id, and nobody is there to ask; write for example `refreshctl new org.example.mail --run \"mbsync inbox\"`"
-        : "cannot write \(printable(draft.id)) without a command, and nobody is there to ask; give --run or --shell")
+        ? "cannot write an app without an id, and there is no terminal to ask on; write for example `refreshctl new org.example.mail --run \"mbsync inbox\"`"
+        : "cannot write \(printable(draft.id)) without a command, and there is no terminal to ask on; give --run or --shell"
+    )
   }
 
   /// Refuses a draft with mistakes; warnings go to standard error.
@@ -177,7 +179,7 @@ struct NewCommand: ParsableCommand {
       throw Failure(
         status: error.status,
         text:
-          "cannot put \(printable(path)) in force; it is written, and `refreshctl reload` tries again: \(error.text)")
+          "cannot apply \(printable(path)): the file is written, and `refreshctl reload` tries again: \(error.text)")
     }
   }
 }
@@ -210,7 +212,7 @@ extension Screen {
       return ["\(file) is written."] + wrapped("No daemon reads it yet; \(socket.remedy).")
     }
     let app = printable(answer.app)
-    return ["\(file) is written and in force."]
+    return ["\(file) is written and applied."]
       + wrapped("`refreshctl why \(app)` says when it is refreshed; `refreshctl run \(app)` refreshes it now.")
   }
 }

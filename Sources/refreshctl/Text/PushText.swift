@@ -17,11 +17,11 @@ extension Screen {
     let content = sent.contentID.map { " with content \(printable($0))" } ?? ""
     switch sent.reply.fate {
     case .told:
-      return "\(name) is not woken, because the payload has no `content-available`; attached processes receive it."
+      return "\(name) is not woken, because the payload has no `content-available`; only attached processes receive it."
     case .known: return "\(name) is not woken again: a push with this id was accepted before."
     case .queued, .merged:
       let woken = "\(name) is woken\(content)"
-      let end = sent.reply.fate == .merged ? ", instead of one that waited" : ""
+      let end = sent.reply.fate == .merged ? ", instead of a waiting push" : ""
       guard let wait = wait(of: sent, why) else { return "\(woken) now\(end)." }
       return "\(woken) later\(end)\(wait)."
     }

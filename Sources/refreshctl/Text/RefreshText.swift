@@ -40,7 +40,7 @@ extension Screen {
   func text(_ history: ManagerInterface.History.Reply, of app: String) -> [String] {
     let dropped = history.pushesDropped ?? []
     guard !history.refreshes.isEmpty || !dropped.isEmpty else {
-      return wrapped("\(app) has not been refreshed yet. `refreshctl why \(app)` tells when it will be, or why not.")
+      return wrapped("\(app) has not been refreshed yet. `refreshctl why \(app)` says when it will be, or why not.")
     }
     var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"], prose: 6)
     let rows =
@@ -182,8 +182,8 @@ extension Screen {
     let push = "a push" + (event.contentID.map { " with content \(printable($0))" } ?? "")
     return switch event.fate {
     case .queued: "\(push) has arrived"
-    case .merged: "\(push) has arrived, instead of one that waited"
-    case .told: "\(push) has arrived that wakes no app; attached processes receive it"
+    case .merged: "\(push) has arrived, instead of a waiting push"
+    case .told: "\(push) has arrived, but wakes no app; attached processes receive it"
     case .known: "\(push) has arrived again"
     case nil: push
     }

@@ -26,7 +26,7 @@ extension Screen {
     let isMisconfigured = app.holds.contains { $0.name == "misconfigured" }
     let none =
       isMisconfigured
-      ? "none until the mistake in its file is mended" : "none: the app refreshes itself while a process is attached"
+      ? "none until the mistake in its file is corrected" : "none: the app refreshes itself while a process is attached"
     facts.add("tasks", app.tasks.isEmpty ? [none] : app.tasks.map(task))
     if let process = app.attachedPID { facts.add("attached", "process \(process), which performs the refreshes") }
   }
@@ -74,9 +74,10 @@ extension Screen {
     let start = relative(running.startedMicroseconds)
     if running.isStuck == true {
       let pids = running.stuckPids ?? []
-      let which = pids.isEmpty ? "a process of it" : "process \(pids.map(String.init).joined(separator: ", "))"
-      return "\(state). Its refresh \(running.id), started \(start), does not end: \(which) waits in the kernel and "
-        + "did not end after SIGKILL. It is refreshed again when that has ended."
+      let which = pids.isEmpty ? "one of its processes" : "process \(pids.map(String.init).joined(separator: ", "))"
+      return
+        "\(state). Its refresh \(running.id), started \(start), does not end: \(which) is blocked in the kernel and "
+        + "cannot be killed. The app waits until it ends."
     }
     if running.isAwaitingStore == true {
       return "\(state). Its refresh \(running.id) starts when the disk has saved it; `refreshctl status` says more."
@@ -96,7 +97,7 @@ extension Screen {
     case .transfer: return ", because its transfers have ended"
     case .retry:
       guard let cause = last?.cause, cause.isNoFailure else { return ", because the last one failed and is retried" }
-      return ", because the last one did not come to its end (\(printable(cause.text)))"
+      return ", because the last one was interrupted (\(printable(cause.text)))"
     case .change: return ", because of a change in its watched folders"
     case .catchUp: return ", because one was missed while the machine or the daemon was off"
     case .manual: return ", because somebody asked for it"

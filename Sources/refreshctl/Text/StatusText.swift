@@ -9,7 +9,7 @@ extension Screen {
       let whose = daemon.isUserDaemon ? "Your own daemon" : "The system's daemon"
       return wrapped(
         "\(whose), refreshd \(printable(daemon.version)), runs. "
-          + (others ? "You have no app in it; others have." : "It has no app yet."))
+          + (others ? "You have no app in it, but others do." : "It has no app yet."))
         + steps(Self.first(for: daemon, by: geteuid()))
     }
     let next = daemon.next.flatMap { next in
@@ -33,15 +33,15 @@ extension Screen {
   ) -> [(command: String, about: String)] {
     let sudo = uid != 0 && daemon?.isUserDaemon == false ? "sudo " : ""
     return [
-      ("\(sudo)refreshctl new", "write the file of an app; it asks for what it needs"),
-      ("man refreshd-app", "every key of such a file"),
+      ("\(sudo)refreshctl new", "add an app; it asks for what it needs"),
+      ("man refreshd-app", "every key of an app's file"),
       ("refreshctl --help", "all subcommands"),
     ]
   }
   private static let daily = [
     ("refreshctl list", "every app; `top` shows them live"),
-    ("refreshctl why APP", "why it was refreshed, or was not, and when it will be"),
-    ("refreshctl --help", "all subcommands; `new` writes the file of another app"),
+    ("refreshctl why APP", "why it was or was not refreshed, and when it will be"),
+    ("refreshctl --help", "all subcommands; `new` adds another app"),
   ]
 
   private func steps(_ steps: [(command: String, about: String)]) -> [String] {
@@ -111,7 +111,7 @@ extension Screen {
     }
     if let held = daemon.configuration.held, !held.isEmpty {
       let files = count(Set(held.map(\.file)).count, "file")
-      troubles.append("The apps of \(files) are held for \(count(held.count, "mistake")) until these are mended.")
+      troubles.append("The apps of \(files) are held until you correct \(count(held.count, "mistake")).")
     }
     if let problem = daemon.store.problem {
       let effect =
@@ -121,7 +121,7 @@ extension Screen {
     }
     if let problem = daemon.launcherProblem {
       troubles.append(
-        "No task can be started (\(printable(problem))); refreshes wait for it until their deadlines, and transfers "
+        "No task can be started (\(printable(problem))); refreshes wait until their deadlines, and transfers "
           + "until it answers.")
     }
     if let stuck = daemon.stuck, !stuck.isEmpty {
@@ -129,7 +129,7 @@ extension Screen {
         let pids = stuck.pids.isEmpty ? "" : " (process \(stuck.pids.map(String.init).joined(separator: ", ")))"
         return printable(stuck.app) + pids
       }
-      troubles.append("No signal ends the refresh of \(names.joined(separator: ", ")): it waits in the kernel.")
+      troubles.append("The refresh of \(names.joined(separator: ", ")) is blocked in the kernel and cannot be killed.")
     }
     if let sources = daemon.push.flatMap(sentence) { troubles.append(sources) }
     if daemon.isBridgeMissing == true {
@@ -139,7 +139,7 @@ extension Screen {
           + "`systemctl\(user) status refresh-push` says more.")
     }
     if let unwatched = daemon.unwatched {
-      troubles.append("Changes in \(count(unwatched.count, "watched folder")) may go unseen.")
+      troubles.append("Changes in \(count(unwatched.count, "watched folder")) may be missed.")
     }
     let lost = Set((daemon.guards ?? []).filter { $0.guarded.trouble != nil }.map(\.guarded.unit)).sorted()
     if !lost.isEmpty { troubles.append("A guard cannot do its work for \(names(lost)): see `guards`.") }
@@ -187,7 +187,7 @@ extension Screen {
     var facts = ["user \(desktop.uid): \(count(desktop.apps, "app")) followed"]
     if !desktop.front.isEmpty { facts.append("in front: \(names(desktop.front))") }
     if !behind.isEmpty { facts.append("behind: \(names(behind))") }
-    if !desktop.isWatched { facts.append("nobody is there") }
+    if !desktop.isWatched { facts.append("nobody is using it") }
     let remedy = desktop.remedy.map { " (\(printable($0)))" } ?? ""
     switch desktop.windows {
     case .none: facts.append("cannot see windows\(remedy)")
@@ -203,10 +203,10 @@ extension Screen {
     names.map(printable).firstFive
   }
 
-  /// The folders whose changes may go unseen, a line each for the first few.
+  /// The folders whose changes may be missed, a line each for the first few.
   private func text(_ unwatched: [Wire.WatchedFolder]) -> [String] {
     let lines = unwatched.prefix(5).flatMap { folder in
-      let watched = folder.folders == 0 ? "is not watched" : "is not watched wholly"
+      let watched = folder.folders == 0 ? "is not watched" : "is watched only in part"
       let text = "\(folder.folder) of \(folder.app) \(watched): \(folder.problem ?? "")"
       return wrapped(printable(text), within: max(20, readableWidth - 17)).map { paint($0, .bad) }
     }
@@ -221,7 +221,7 @@ extension Screen {
 
   /// The effect of a pause that does not end with mains power.
   func sentence(ofTimed pause: Wire.PauseState?) -> String {
-    pause == nil ? "Nothing is paused: the time of the pause is over." : sentence(pause)
+    pause == nil ? "Nothing is paused: the pause is over." : sentence(pause)
   }
 
   /// The end of a pause: `until today 14:00, in 2 h`.

@@ -29,12 +29,12 @@ extension Screen {
     let named = habits.named.map { "opened \(words($0))" }
     facts.add("habits", named.isEmpty ? ["none that stands out yet"] : named)
     if let reported, let observed, reported + observed > 0 {
-      facts.add("openings", "\(observed) seen on a desktop, \(reported) told by signals")
+      facts.add("openings", "\(observed) seen on a desktop, \(reported) reported by signals")
     }
     facts.add("new data", Decimal.timesADay(habits.newDataPerDay))
     facts.add("cost", "\(Decimal.text(habits.cost)) of a typical refresh")
     if !habits.pinned.isEmpty { facts.add("pinned", habits.pinned.map(printable).joined(separator: ", ")) }
-    return wrapped("Openings as they were seen, by the \(span), and what is assumed until more is seen:")
+    return wrapped("Openings by the \(span): those that were seen, and those that are assumed so far:")
       + facts.lines(on: self)
   }
 

@@ -26,7 +26,7 @@ extension Screen {
       }
       let time = time(next.start ?? due)
       if let planned = next.plannedMicroseconds, !why.isSkipped, !why.isResting {
-        return "It will be refreshed \(time), by the plan that will be made \(clock(planned)), as far as is known now."
+        return "It will be refreshed \(time), as far as is known now; the plan is made \(clock(planned))."
       }
       if let habit = habit(why) { return "It is opened \(words(habit)), so it will be refreshed \(time)." }
       return "It will be refreshed \(time)\(because(why))."
@@ -73,7 +73,7 @@ extension Screen {
         ? ", because refreshes by time are skipped until then (`refreshctl skip \(why.id) --end` ends that)"
         : ", because the refresh before it is skipped"
     }
-    if why.isResting { return ", when it has rested: it overran its deadline three times within a day" }
+    if why.isResting { return ", after a rest: it exceeded its deadline three times within a day" }
     if trigger == .interval, isServers(why) { return ", because its server has nothing newer before that" }
     if trigger == .interval, isAtLimitOfServers(why), let fresh = why.freshUntilMicroseconds {
       return ", when its data reaches the age limit, although its server has nothing newer before \(clock(fresh))"
@@ -93,7 +93,7 @@ extension Screen {
   private func plan(_ planning: Wire.Planning, _ why: Wire.Explanation) -> String {
     if planning.isDormant { return ", when its data reaches the age limit: it is hardly ever opened" }
     if let floor = why.floorMicroseconds, planning.plannedMicroseconds <= floor {
-      return why.interval.map { ", the first moment that its \(why.phase.hyphenated) interval of \($0.inForce) allows" }
+      return why.interval.map { ", as soon as its \(why.phase.hyphenated) interval of \($0.inForce) allows" }
         ?? ""
     }
     if isAtCeiling(planning) { return ", when its data reaches the age limit" }
@@ -105,7 +105,7 @@ extension Screen {
   func held(_ why: Wire.Explanation) -> String {
     let names = why.holds.map(\.name)
     if let hold = why.holds.first(where: { $0.name == "misconfigured" }) {
-      return "It is held for a mistake in its file, which is looked at again every few minutes and by "
+      return "It is held for a mistake in its file. refreshd reads the file again every few minutes and on "
         + "`refreshctl reload`: \(printable(hold.remedy))"
     }
     if names.contains("logged-out") {
@@ -161,13 +161,13 @@ extension Screen {
     case "quiet": "the end of its quiet hours\(quietEnd)"
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
-    case "unsteady": "what held it to stay away for a while\(until)"
-    case "wake-limit": "a free wake: its ended transfers have woken it as often as they may\(until)"
+    case "unsteady": "its conditions to be met for a while\(until)"
+    case "wake-limit": "a free wake: its ended transfers have already woken it as often as they may\(until)"
     case "settling": "the machine to settle after its start or its sleep\(until)"
     case "suspending": "the machine to sleep and wake up"
     case "app" where hold.untilMicroseconds != nil: "its process, which was attached before refreshd started\(until)"
     case "app":
-      "the app: \(why.late.map { "\(text($0)), and" } ?? "no process of it is attached, and") its file has no task"
+      "the app: \(why.late.map { "\(text($0)), and" } ?? "no process is attached, and") its file has no task"
     case "concurrency": "a free slot: too many refreshes run"
     default: "\(printable(hold.name)) to end (\(printable(hold.remedy)))"
     }
@@ -259,7 +259,7 @@ extension Screen {
     let source = term.source.isEmpty ? "" : " (\(printable(term.source)))"
     let has =
       term.question.map { answer($0, term) } ?? term.has.map { "has \(printable($0))\(source)" }
-      ?? "nobody knows what there is"
+      ?? "unknown"
     let relaxed = term.relaxedMicroseconds.map { "no longer needed from \(clockAndRelative($0))" }
     return (["needs \(printable(term.waitsFor ?? term.needs))", has] + [relaxed].compactMap(\.self))
       .joined(separator: "; ")
@@ -282,7 +282,7 @@ extension Screen {
     let state = guarded.isKept ? "It is \(verb)" : "It may not run\(report)"
     let end = why.holds.compactMap(\.untilMicroseconds).max()
     if names == ["unsteady"], let end {
-      return "\(state) until \(clock(end)): what held it has ended, and must stay away until then."
+      return "\(state) until \(clock(end)): its conditions are met, but must stay so until then."
     }
     return "\(state), because it waits\(waits(for: Wire.Next(holds: why.holds), why))."
   }

@@ -17,7 +17,7 @@ extension Screen {
       add("data age", age(why))
     }
     if let planning = why.planning {
-      let until = why.next?.plannedMicroseconds.map { "; made anew \(clock($0))" } ?? ""
+      let until = why.next?.plannedMicroseconds.map { "; planned again \(clock($0))" } ?? ""
       let phase = why.phase == .foreground ? "once in the background: " : ""
       add("plan", phase + plan(planning) + until)
       add("expects", expected(planning))
@@ -59,7 +59,7 @@ extension Screen {
     let (worth, price) = (Decimal.text(planning.worth), Decimal.text(planning.price))
     let expected = Decimal.text(planning.openingsExpected)
     let factor = planning.price / max(planning.machinePrice * planning.cost, 1e-9)
-    let share = factor > 1.01 ? " × \(Decimal.text(factor)) for what it took of late" : ""
+    let share = factor > 1.01 ? " × \(Decimal.text(factor)) for what it took recently" : ""
     return "refresh \(clock(planning.plannedMicroseconds)), \(expected) openings expected before it; a refresh now "
       + "would save \(worth) min of age, and is worth it from \(price) min (price \(Decimal.text(planning.machinePrice)) × cost "
       + "\(Decimal.text(planning.cost))\(share))"
@@ -86,8 +86,8 @@ extension Screen {
 
   /// The pinged server, and the last ping if it failed.
   private func text(_ ping: String, _ problem: Wire.PingProblem?) -> String {
-    guard let problem else { return "\(printable(ping)) is told how each refresh went" }
-    return "\(printable(ping)) was not told \(clock(problem.atMicroseconds)): \(printable(problem.problem))"
+    guard let problem else { return "\(printable(ping)) is pinged after each refresh" }
+    return "\(printable(ping)) could not be pinged \(clock(problem.atMicroseconds)): \(printable(problem.problem))"
   }
 
   /// The app's state on the desktops, and whether it counts.
@@ -100,7 +100,7 @@ extension Screen {
       }
     let differs = (presence == .front) != (why.phase == .foreground)
     guard why.isPhaseTold == true, differs else { return shown }
-    return "\(shown); a signal says otherwise, and counts until the app is opened again"
+    return "\(shown); but a signal says otherwise, until the app is opened again"
   }
 
   private func switches(_ why: Wire.Explanation) -> String {
@@ -110,7 +110,7 @@ extension Screen {
 
   private func strikes(_ why: Wire.Explanation) -> String {
     let rest = why.restsUntilMicroseconds.map { "; it rests until \(clock($0))" } ?? ""
-    return "\(count(why.strikes, "refresh", "refreshes")) overran the deadline within a day\(rest)"
+    return "\(count(why.strikes, "refresh", "refreshes")) exceeded the deadline within a day\(rest)"
   }
 
   /// The watched part of a folder, and the reason why it is not all.

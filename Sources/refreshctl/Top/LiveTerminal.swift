@@ -95,6 +95,6 @@ final class LiveTerminal {
   private static func refusal() -> Failure {
     Failure(
       status: .failed,
-      text: "cannot use the terminal: \(errorText(errno)); `refreshctl top --plain` does without its screen")
+      text: "cannot use the terminal: \(errorText(errno)); `refreshctl top --plain` works without the screen")
   }
 }

@@ -102,7 +102,7 @@ struct TopKeys {
 enum TopHelp {
   private static let keys: [(keys: String, meaning: String)] = [
     ("↑ ↓ k j", "select the app above, below; PgUp, PgDn, Home, End go further"),
-    ("Enter w", "why the app is refreshed when it is, or is not"),
+    ("Enter w", "why the app is or is not refreshed, and when"),
     ("r", "refresh the app now"),
     ("d", "disable the app; again: enable it"),
     ("f", "mark the app as in the foreground; again: in the background"),

@@ -199,7 +199,7 @@ struct TopLoop {
         if isActing {
           // After the earlier action the same key will have the opposite effect.
           laterActions.append((key, state.subject?.id))
-          change { $0.say("The last key is not answered yet; this one follows it.", .wait) }
+          change { $0.say("The last key has not been answered yet; this one comes after it.", .wait) }
         } else {
           act(request)
         }
@@ -322,7 +322,7 @@ struct TopLoop {
     (calls, isActing, laterActions, triedAt) = ([], false, [], Self.now)
     change {
       $0.link = .lost
-      if wasActing { $0.say("cannot tell whether the last key had an effect; look when the daemon answers", .bad) }
+      if wasActing { $0.say("cannot tell yet whether the last key worked; the daemon does not answer", .bad) }
     }
   }
 }

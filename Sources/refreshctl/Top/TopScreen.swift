@@ -92,7 +92,7 @@ struct TopScreen {
     let text: (String, Style)? =
       switch top.link {
       case .lost: (SocketOptions.lostWords, .bad)
-      case .silent: ("the daemon does not answer; the rows are of its last answer", .bad)
+      case .silent: ("the daemon does not answer; the rows show its last answer", .bad)
       case .connected: top.pause.map { (screen.sentence($0), .wait) }
       }
     guard let (line, style) = text else { return [] }

@@ -324,8 +324,8 @@ final class ProcessStart: @unchecked Sendable {
     let changesUser = launch.owner.uid != geteuid() || group != getegid()
     guard let groups = changesUser ? launch.owner.groups : [] else {
       throw StartError(
-        sentence: "cannot start \(program): the user database did not tell the groups of \(launch.owner.name) when the "
-          + "configuration was read; try refreshctl reload")
+        sentence: "cannot start \(program): the user database did not return the groups of \(launch.owner.name) when "
+          + "the configuration was read; try refreshctl reload")
     }
     let input = try launch.input.map { (bytes) throws(StartError) in try TaskStreams.input(bytes, for: program) }
     let pipe: (reader: Int32, writer: Int32)

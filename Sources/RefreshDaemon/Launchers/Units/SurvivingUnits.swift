@@ -83,7 +83,7 @@ extension SystemdLauncher {
       case (.awaitingBus, nil): run(task)
       case (.awaitingBus, let unit?), (.running, let unit?): resume(task, unit)
       case (.running, nil) where asked.contains(task.key):
-        fail(task, "cannot tell how \(task.program) ended: the service manager has lost its unit")
+        fail(task, "cannot find out how \(task.program) ended: the service manager has lost its unit")
       case (.clearing, _): send(SIGKILL, to: task)
       case (.reported, let unit?):
         task.known.apply(unit)

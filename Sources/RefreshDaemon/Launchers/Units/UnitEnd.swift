@@ -157,7 +157,7 @@ struct UnitState: Hashable {
     case (_, .signalled(let signal)): .signalled(signal)
     case ("resources", nil):
       .noMeans(
-        "cannot start \(task.program): the service manager cannot set it up; journalctl -u \(task.unit) says why")
+        "cannot start \(task.program): the service manager cannot prepare it; journalctl -u \(task.unit) says why")
     case (let result, nil):
       .notStarted("cannot start \(task.program): the service manager gave up its start (\(result))")
     }
@@ -195,7 +195,7 @@ struct ExecFailure {
     default:
       isStrict && Self.ofSandbox.contains(status)
         ? "cannot start \(program): the service manager cannot make its sandbox (exit status \(status) in "
-          + "systemd.exec(5)); see that it can open the folders of writable, and may make namespaces on this machine"
+          + "systemd.exec(5)); check that it can open the folders of writable, and may create namespaces on this machine"
         : nil
     }
   }
