@@ -159,18 +159,18 @@ public struct Engine: Sendable {
     case .transferPaused(let id, let isPaused): transfers.pause(id, isPaused, &turn)
     case .transferCancelled(let id): transfers.cancel(id, &turn)
     case .transferPrioritized(let id, let priority): transfers.prioritize(id, priority, &turn)
-    case .transferReported(let id, let report): transfers.apply(report, of: id, judge.spread, &turn)
     case .transferFetched(let id): transfers.markFetched(id)
     case .transferMoved(let id, let bytes): transfers.count(bytes, movedOf: id, at: turn.now)
+    case .transferReported(let id, let report): transfers.apply(report, of: id, judge.spread, &turn)
+    case .roomFound(let id): transfers.findRoom(id, judge.spread, &turn)
+    case .pushed(let id, let push): receive(push, for: id, &turn)
+    case .clockStepped(let offset): setWall(offset, &turn)
+    case .stopped(let left): stop(leaving: left, &turn)
     case .several(let events):
       for event in events {
         apply(event, &turn)
         followSessions(&turn)
       }
-    case .roomFound(let id): transfers.findRoom(id, judge.spread, &turn)
-    case .pushed(let id, let push): receive(push, for: id, &turn)
-    case .clockStepped(let offset): setWall(offset, &turn)
-    case .stopped(let left): stop(leaving: left, &turn)
     case .wokeUp: goRound(&turn)
     }
   }

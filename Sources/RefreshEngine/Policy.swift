@@ -8,6 +8,14 @@ public enum OnForeground: String, Hashable, Sendable, CaseIterable {
   case never
 }
 
+/// The share of processor and disk for refreshes that nobody waits for.
+public enum BackgroundPriority: String, Hashable, Sendable, CaseIterable {
+  /// A fifth of the share of other processes, where there is not enough for all.
+  case low
+  /// The share of other processes.
+  case normal
+}
+
 /// The policy of an app's file, as far as the engine needs it.
 ///
 /// The commands themselves stay with the daemon.

@@ -175,6 +175,33 @@ struct Mailbox: Hashable, Sendable {
   mutating func forgetSessions() { drained = [] }
 }
 
+/// A session whose transfers have all ended, and whose end is not delivered to the app yet.
+public struct DrainedSession: Hashable, Sendable {
+  /// The session's name.
+  public var name: String
+  /// The earliest wake of the app, boot clock.
+  public var earliest: Instant
+}
+
+/// How often ended sessions may wake an app: 20 times at once, and 30 times an hour in the long run.
+///
+/// An app that queues a transfer in each of its wakes would otherwise run without a pause.
+struct WakeLimit: Hashable, Sendable {
+  /// The wakes at once.
+  static let burst = 20
+  /// The time after which one more wake is free.
+  static let spacing = Duration.minutes(2)
+
+  /// When all wakes are free again, boot clock; nil if they are.
+  private var emptyAt: Instant?
+
+  /// When one more wake is free, boot clock; nil if it is now.
+  var freeAt: Instant? { emptyAt.map { $0 - Self.spacing * (Self.burst - 1) } }
+
+  /// Counts a wake.
+  mutating func count(at now: Instant) { emptyAt = max(emptyAt ?? now, now) + Self.spacing }
+}
+
 extension App {
   /// The push of the running refresh, or of the lost refresh of the previous daemon.
   var deliveredPush: PushID? { started?.push }

@@ -228,13 +228,3 @@ public struct EndReport: Hashable, Sendable {
   /// Whether this failure makes the app a failing app, by ``Policy/failuresBeforeNotice``.
   public var isFailing: Bool
 }
-
-extension RefreshRecord {
-  /// Whether a stop other than the deadline ended a task.
-  var isUnfinished: Bool {
-    tasks.contains { task in
-      guard case .failed(.stopped(let reason)) = task.outcome else { return task.isCutShort }
-      return reason != .deadline
-    }
-  }
-}

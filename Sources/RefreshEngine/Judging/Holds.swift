@@ -160,6 +160,18 @@ extension Judge {
 }
 
 extension Hold {
+  /// When time alone lifts the hold, boot clock; nil if it never does.
+  var liftedAt: Instant? {
+    switch self {
+    case .quiet(let until), .settling(let until), .unsteady(let until), .wakeLimit(let until),
+      .paused(.until(let until)):
+      until
+    case .constraint(_, let relaxedAt): relaxedAt
+    case .noPerformer(let until): until
+    default: nil
+    }
+  }
+
   /// Whether the hold applies only to a due refresh.
   fileprivate var isOfDue: Bool {
     switch self {
@@ -191,6 +203,13 @@ extension Judge {
     // The relaxation comes last, because it reads each app's age of the data, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
+  }
+
+  func isMet(_ network: NetworkConstraint) -> Bool {
+    guard network != .none else { return true }
+    var constraints = Constraints()
+    constraints.network = network
+    return isNetworkMet(constraints)
   }
 
   func isMet(_ constraint: PowerConstraint) -> Bool {

@@ -28,6 +28,16 @@ extension Verdict {
   }
 }
 
+extension App {
+  /// The verdict while its next refresh is not due: the wake limit holds an ended session that would wake it now.
+  func verdict(waitingFor due: Due, at now: Instant) -> Verdict {
+    guard due.trigger == .transfer, let drained = mailbox.nextDrained, drained.earliest <= now else {
+      return .notDue(due)
+    }
+    return .held([.wakeLimit(until: due.window.earliest)], due: due)
+  }
+}
+
 /// The next refresh of an app: why it starts, and when.
 public struct Due: Hashable, Sendable {
   /// The reason.

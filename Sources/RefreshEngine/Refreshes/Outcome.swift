@@ -197,6 +197,30 @@ public struct RefreshRecord: Hashable, Sendable {
   }
 }
 
+extension RefreshRecord {
+  /// Whether nothing of its tasks ran.
+  var hasStartedNothing: Bool {
+    !tasks.isEmpty
+      && tasks.allSatisfy { task in
+        switch task.outcome {
+        case .failed(.spawn), .failed(.notRun): true
+        default: false
+        }
+      }
+  }
+
+  /// Whether a person stopped it, directly or by the app's file.
+  var isStoppedByPerson: Bool { [.user, .unconfigured, .logout].contains(stopReason) }
+
+  /// Whether a stop other than the deadline ended a task.
+  var isUnfinished: Bool {
+    tasks.contains { task in
+      guard case .failed(.stopped(let reason)) = task.outcome else { return task.isCutShort }
+      return reason != .deadline
+    }
+  }
+}
+
 /// The end of one task, for a caller that waits for the task and not for the whole refresh.
 public struct EndedTask: Hashable, Sendable {
   /// The refresh.
@@ -258,5 +282,15 @@ public struct TaskRecord: Hashable, Sendable {
     self.cpu = cpu
     self.message = message
     self.bytes = bytes
+  }
+}
+
+extension TaskRecord {
+  /// Whether the daemon, a lost constraint or sleep stopped the task, and not the task itself or the user.
+  var isCutShort: Bool {
+    if outcome == .failed(.daemonCrashed) { return true }
+    guard case .failed(.stopped(let reason)) = outcome else { return false }
+    return reason == .shutdown || reason == .constraintLost || reason == .sleep
+      || reason == .notTaken
   }
 }

@@ -1,11 +1,3 @@
-/// The share of processor and disk for refreshes that nobody waits for.
-public enum BackgroundPriority: String, Hashable, Sendable, CaseIterable {
-  /// A fifth of the share of other processes, where there is not enough for all.
-  case low
-  /// The share of other processes.
-  case normal
-}
-
 /// The running refreshes, their slots, and the tasks that survived the previous daemon.
 struct Running: Sendable {
   private var apps: [RefreshID: AppID] = [:]

@@ -429,13 +429,3 @@ extension Outcome {
     }
   }
 }
-
-extension TaskRecord {
-  /// Whether the daemon, a lost constraint or sleep stopped the task, and not the task itself or the user.
-  var isCutShort: Bool {
-    if outcome == .failed(.daemonCrashed) { return true }
-    guard case .failed(.stopped(let reason)) = outcome else { return false }
-    return reason == .shutdown || reason == .constraintLost || reason == .sleep
-      || reason == .notTaken
-  }
-}

@@ -1,14 +1,6 @@
 // What follows from the verdicts on the touched apps, at the end of each event.
 
 extension Engine {
-  /// Starts the apps that wait for a slot while there are slots for them.
-  mutating func startQueued(_ turn: inout Turn) {
-    while let index = schedule.takeNext(where: { [judge] in judge.hasSlot(of: $0) }) {
-      turn.touch(index)
-      if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(index, due.trigger, &turn) }
-    }
-  }
-
   /// Queues an app for the next free slot, unless anything else holds it.
   mutating func queueForSlot(_ index: AppIndex, at now: Instant) {
     var entry: StartQueue.Entry?
@@ -23,6 +15,14 @@ extension Engine {
     }
     schedule.queue(index, entry)
     apps[index].questions.keep(entry != nil, at: now)
+  }
+
+  /// Starts the apps that wait for a slot while there are slots for them.
+  mutating func startQueued(_ turn: inout Turn) {
+    while let index = schedule.takeNext(where: { [judge] in judge.hasSlot(of: $0) }) {
+      turn.touch(index)
+      if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(index, due.trigger, &turn) }
+    }
   }
 
   /// Draws the consequences of an app's new verdict: opening, wait, reports, guard, question, and its place in the schedule.
