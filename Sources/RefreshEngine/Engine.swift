@@ -109,9 +109,6 @@ public struct Engine: Sendable {
   /// A running refresh; nil if it is unknown.
   func refreshing(_ refresh: RefreshID) -> Refreshing? { index(of: refresh).flatMap { apps[$0].refreshing } }
 
-  /// The policy of an app; nil if no file names the app.
-  func policy(of id: AppID) -> Policy? { apps.index(of: id).flatMap { apps[$0].policy } }
-
   private mutating func apply(_ event: Event, _ turn: inout Turn) {
     switch event {
     case .configured(let limits, let policies): configure(limits, policies, &turn)

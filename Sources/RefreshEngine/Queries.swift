@@ -251,7 +251,7 @@ extension Engine {
 
   /// The habits of an app, as learnt or pinned in its file; nil while nothing is learnt.
   public func habits(of id: AppID) -> Habits? {
-    guard let pins = policy(of: id)?.pins, let learned = learned(of: id) else { return nil }
+    guard let pins = apps.policy(of: id)?.pins, let learned = learned(of: id) else { return nil }
     let device = planner.learningsInForce(judge)
     return Habits(
       usage: learned.usage(device, pins), newDataPerDay: learned.newDataPerDay(device, pins),

@@ -371,19 +371,7 @@ extension Hold {
       case .stopping: "the next start of refreshd"
       }
     return Wire.Hold(
-      name: name.rawValue, remedy: remedy, untilMicroseconds: until?.wallMicroseconds(at: wallOffset))
-  }
-
-  /// When the hold ends by itself; nil if unknown.
-  private var until: Instant? {
-    switch self {
-    case .paused(.until(let until)), .quiet(let until), .settling(let until), .unsteady(let until),
-      .wakeLimit(let until):
-      until
-    case .constraint(_, let relaxedAt): relaxedAt
-    case .noPerformer(let until): until
-    default: nil
-    }
+      name: name.rawValue, remedy: remedy, untilMicroseconds: liftedAt?.wallMicroseconds(at: wallOffset))
   }
 }
 
@@ -420,7 +408,7 @@ extension Wire.Condition {
     case .power: self = machine.power
     case .idle: self = machine.idle
     case .calm: self = machine.pressure
-    case .mounted, .present: self.init(conditions.facts[of: term.constraint, in: constraints] ?? Reading())
+    case .mounted, .present: self.init(conditions.fact(term.constraint, of: constraints))
     case .reachable, .when: self.init(value: term.question?.answer?.text, source: "", problem: nil)
     }
   }
@@ -452,12 +440,5 @@ extension Constraint {
     case .reachable: "the server that it asks for; refreshctl why \(app) says which"
     case .when: "the command that it asks; refreshctl why \(app) says which"
     }
-  }
-}
-
-extension [NamedFact: Reading<FactState>] {
-  /// The fact that an app's file names for a constraint.
-  fileprivate subscript(of constraint: Constraint, in constraints: Constraints) -> Reading<FactState>? {
-    constraints.name(of: constraint).flatMap { self[NamedFact(constraint, $0)] }
   }
 }

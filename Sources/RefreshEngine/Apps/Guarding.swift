@@ -85,7 +85,7 @@ struct Guarding: Hashable, Sendable {
   }
 
   /// How soon after a return a lost condition counts as flapping.
-  static let calmSpan = Duration.minutes(10)
+  private static let calmSpan = Duration.minutes(10)
 
   /// The unit that a keeper has stopped or frozen and is to return, until the boot ends; nil for none.
   private(set) var keptUnit: String?

@@ -188,9 +188,9 @@ public struct DrainedSession: Hashable, Sendable {
 /// An app that queues a transfer in each of its wakes would otherwise run without a pause.
 struct WakeLimit: Hashable, Sendable {
   /// The wakes at once.
-  static let burst = 20
+  private static let burst = 20
   /// The time after which one more wake is free.
-  static let spacing = Duration.minutes(2)
+  private static let spacing = Duration.minutes(2)
 
   /// When all wakes are free again, boot clock; nil if they are.
   private var emptyAt: Instant?
@@ -255,11 +255,7 @@ extension Judge {
 
   private var isOnMains: Bool { isMet(.ac) }
 
-  private var isUnmetered: Bool {
-    var constraints = Constraints()
-    constraints.network = .unmetered
-    return isNetworkMet(constraints)
-  }
+  private var isUnmetered: Bool { isMet(.unmetered) }
 
   /// The undelivered pushes and their waits.
   func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {

@@ -5,7 +5,7 @@ struct ConditionQuestion: Hashable, Sendable {
   /// How long a yes counts at least; it counts on while nothing but a slot is missing.
   static let validity = Duration.minutes(1)
   /// The least time between two questions, so that a network that comes and goes asks no more often.
-  static let leastDistance = Duration.seconds(10)
+  private static let leastDistance = Duration.seconds(10)
 
   /// The last answer; nil before the first.
   private(set) var answer: FactState?

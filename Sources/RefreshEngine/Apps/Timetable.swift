@@ -51,11 +51,7 @@ extension App {
   /// The least time between two starts in a phase: the interval, but not below the floor; nil for `never`.
   func spacing(in phase: Phase, limits: Limits) -> Duration? {
     let floor = phase == .foreground ? limits.foregroundFloor : limits.backgroundFloor
-    return switch interval(in: phase) {
-    case nil, .never: nil
-    case .minimum: floor
-    case .every(let duration): max(duration, floor)
-    }
+    return interval(in: phase)?.spacing(floor: floor)
   }
 }
 
@@ -76,8 +72,8 @@ public struct Overrides: Hashable, Sendable {
 /// The facts by which an app's refreshes by time are scheduled.
 struct Timetable: Hashable, Sendable {
   /// How many overruns of the deadline within ``strikeSpan`` make an app rest for as long.
-  static let strikesToRest = 3
-  static let strikeSpan = Duration.hours(24)
+  private static let strikesToRest = 3
+  private static let strikeSpan = Duration.hours(24)
 
   /// When the last refresh started, from which the next one counts; nil before the first.
   private(set) var lastStart: Instant?

@@ -186,7 +186,7 @@ public struct FactState: Hashable, Sendable {
 
 extension Conditions {
   /// The reading of the fact that an app's file names for a constraint.
-  func fact(_ constraint: Constraint, of constraints: Constraints) -> Reading<FactState> {
+  public func fact(_ constraint: Constraint, of constraints: Constraints) -> Reading<FactState> {
     constraints.name(of: constraint).flatMap { facts[NamedFact(constraint, $0)] } ?? Reading()
   }
 }

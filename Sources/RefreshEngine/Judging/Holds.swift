@@ -127,7 +127,7 @@ extension Judge {
   }
 
   /// How long the command of an app waits after the daemon's start for a process that was attached before.
-  static let reattaching = Duration.seconds(2)
+  private static let reattaching = Duration.seconds(2)
 
   private func holdByPerformer(_ app: App, at now: Instant) -> Hold? {
     guard !app.isAttached else { return nil }
@@ -161,14 +161,16 @@ extension Judge {
 
 extension Hold {
   /// When time alone lifts the hold, boot clock; nil if it never does.
-  var liftedAt: Instant? {
+  public var liftedAt: Instant? {
     switch self {
     case .quiet(let until), .settling(let until), .unsteady(let until), .wakeLimit(let until),
       .paused(.until(let until)):
       until
     case .constraint(_, let relaxedAt): relaxedAt
     case .noPerformer(let until): until
-    default: nil
+    case .notConfigured, .misconfigured, .loggedOut, .disabled, .paused(.untilResumed), .paused(.untilAC), .never,
+      .powerSaver, .suspending, .concurrency, .stopping:
+      nil
     }
   }
 
@@ -185,7 +187,7 @@ extension Hold {
 
 extension Judge {
   /// A battery is low below this, in percent.
-  static let lowBattery = 20
+  private static let lowBattery = 20
 
   /// The constraints of an app that are neither met nor relaxed at an instant, as holds.
   func unmet(_ app: App, at now: Instant) -> [Hold] {

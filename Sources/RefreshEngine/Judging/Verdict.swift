@@ -165,8 +165,8 @@ extension App {
   /// The part of a background refresh's interval that is its window; ``longestWindow`` bounds it.
   ///
   /// Windows have no minimum: with a lowered floor, a minute would be longer than some intervals.
-  static let windowPart: Int64 = 10
-  static let longestWindow = Duration.minutes(15)
+  private static let windowPart: Int64 = 10
+  private static let longestWindow = Duration.minutes(15)
 
   /// How long a background refresh may wait to share a wake: half of its window, and up to the other half by its spread.
   ///
@@ -192,13 +192,13 @@ extension App {
 
 extension App {
   /// How many intervals old data may be before constraints are relaxed, by default.
-  static let intervalsToStale: Int64 = 3
+  private static let intervalsToStale: Int64 = 3
   /// The interval of an app whose background interval is `minimum` or `never`, for its ceiling: the default.
-  static let usualInterval = Duration.hours(24)
+  private static let usualInterval = Duration.hours(24)
 
   /// The least ceiling of a planned app, by default: the plan knows when the user comes, and an app that nobody opens may
   /// have data a day old.
-  static let leastOfPlanned = Duration.hours(24)
+  private static let leastOfPlanned = Duration.hours(24)
 
   /// The age of the data at which constraints begin to relax, and at which a refresh waits for no better moment.
   var maxStale: Duration {

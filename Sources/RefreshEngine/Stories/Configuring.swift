@@ -61,7 +61,7 @@ extension Engine {
   }
 
   /// Has a guard return a unit that a guard with another id left stopped or frozen, because the app's id changed.
-  mutating func inheritKeptUnits(_ turn: inout Turn) {
+  private mutating func inheritKeptUnits(_ turn: inout Turn) {
     for index in apps.indexes {
       guard let left = apps[index].guarding.keptUnit, apps[index].guarding.keeper == nil, apps[index].policy == nil,
         let successor = apps.indexes.first(where: { apps[$0].mayInherit(left) })
@@ -76,7 +76,7 @@ extension Engine {
 
 extension AppState {
   /// How long an app stays known that is out of the configuration.
-  static let retention = Duration.hours(24 * 90)
+  private static let retention = Duration.hours(24 * 90)
 
   /// Whether the app has been out of the configuration for 90 days (boot clock), and nothing of it runs.
   public func isOutdated(at now: Instant) -> Bool {
@@ -125,7 +125,7 @@ extension Engine {
 
 extension Engine {
   /// The mean distance between the apps of a backlog after a start of the daemon.
-  static let catchUpSpacing = Duration.seconds(1)
+  private static let catchUpSpacing = Duration.seconds(1)
   /// The longest time over which a backlog is spread.
   static let catchUpSpan = Duration.minutes(5)
 
@@ -173,7 +173,7 @@ extension Engine {
   /// The due apps, without apps whose files have mistakes: these form a backlog once the mistakes are corrected.
   ///
   /// By id, because a configuration with new apps changes the indexes.
-  func overdueApps(at now: Instant) -> Set<AppID> {
+  private func overdueApps(at now: Instant) -> Set<AppID> {
     let overdue = apps.indexes.filter { index in
       guard let policy = apps[index].policy, policy.unusable == nil else { return false }
       return judge.due(of: apps[index], at: now).map { $0.window.earliest <= now } ?? false

@@ -118,7 +118,7 @@ extension Engine {
   }
 
   /// Counts the rest of the machine's time off as passed, at the first large step past the last save.
-  mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
+  private mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
     let wallOffset = judge.clock.wallOffset
     guard let late = judge.clock.late, late.isSettled(by: wallOffset, after: before) else { return }
     judge.settleClock()

@@ -251,7 +251,7 @@ extension Engine {
   /// Learns from a refresh that has ended, and plans the next one.
   ///
   /// `freshBefore` is when the last sync before it began; nil if nobody knows whether that sync found new data.
-  mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
+  private mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
     guard let index = apps.index(of: record.app), apps[index].policy?.isAdaptive == true else { return }
     let lastSync = freshBefore.map { max($0, apps[index].timetable.newsAt ?? $0) }
     planner.learn(from: record, of: apps[index], at: index, after: lastSync, judge)
@@ -392,7 +392,7 @@ extension Engine {
   ///
   /// A refresh that was cut short runs again at once, and counts as neither failure nor success. A failure that is worth a
   /// retry waits for the back-off. A failure with a wait that the app named is always worth a retry.
-  mutating func countFailure(
+  private mutating func countFailure(
     _ index: AppIndex, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
   ) -> Instant? {
     guard !isCutShort else { return now }
@@ -407,7 +407,7 @@ extension Engine {
   /// When to start a refresh again that the machine had no means to start; nil if it had, or after 20 times in a row.
   ///
   /// This counts as no failure for the back-off: the app has done nothing wrong.
-  mutating func startsAgainAt(
+  private mutating func startsAgainAt(
     _ index: AppIndex, _ refreshing: Refreshing, _ record: RefreshRecord, at now: Instant
   ) -> Instant? {
     guard refreshing.tasks.lackedMeans, record.hasStartedNothing, apps[index].timetable.failedStarts < 20 else {

@@ -3,9 +3,9 @@ struct Transfers: Sendable {
   /// The transfers, with counts and lists.
   private(set) var queue = TransferQueue()
   /// The first instant to give up a transfer; too early if that transfer has ended since.
-  private(set) var giveUpAt: Instant?
+  private var giveUpAt: Instant?
   /// When a running transfer may have to give way, boot clock.
-  private(set) var yieldAt: Instant?
+  private var yieldAt: Instant?
   /// When time requires the next look at the transfers, boot clock.
   private(set) var wakeAt: Instant?
 
