@@ -83,10 +83,10 @@ extension Engine {
     explanation.drained = app.mailbox.drained
     explanation.pushes = judge.waitingPushes(of: app, at: now)
     explanation.freshUntil = app.timetable.promisedUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.reportsStale = judge.reportsStale(app)
+    explanation.reportsStale = judge.reportsStaleAt(app)
     explanation.countsAsOpenedAt = app.visits.countsAsOpenedAt
     (explanation.presence, explanation.isPhaseTold) = (app.visits.presence, app.visits.hasReportedPhase)
-    explanation.reportsHeld = judge.reportsHeld(app, explanation.verdict)
+    explanation.reportsHeld = judge.reportsHeldAt(app, explanation.verdict)
     explanation.change = app.requests.change
     explanation.waiting = app.reports.waiting
     explanation.planning = planning(of: index, at: now)
@@ -111,7 +111,7 @@ extension Engine {
   /// ``Policy/staleAfter``.
   public func staleSince(_ id: AppID, at now: Instant) -> Instant? {
     guard let index = apps.index(of: id), !apps[index].isOff else { return nil }
-    return apps[index].turnsStale.flatMap { $0 <= now ? $0 : nil }
+    return apps[index].turnsStaleAt.flatMap { $0 <= now ? $0 : nil }
   }
 
   /// Why an app needs attention at an instant, boot clock; nil if all is well with it.
@@ -132,8 +132,9 @@ extension Engine {
         ?? app.timetable.seenAt.flatMap { app.dueByTime(limits: judge.limits, at: $0) }
       return first.flatMap { $0 + Trouble.patience <= now ? .neverWorked(since: $0) : nil }
     }
-    let usual = isByTime ? max(app.maxStale, app.isPlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil
-    guard let lateAt = app.turnsStale ?? usual.map({ freshAt + $0 }), lateAt <= now else { return nil }
+    let usual =
+      isByTime ? max(app.maxStale, app.mayBePlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil
+    guard let lateAt = app.turnsStaleAt ?? usual.map({ freshAt + $0 }), lateAt <= now else { return nil }
     return .late(since: freshAt)
   }
 
@@ -349,7 +350,7 @@ public struct Explanation: Hashable, Sendable {
     public var isAsked: Bool
 
     init?(_ constraint: Constraint, of app: App) {
-      guard constraint.source == .asked else { return nil }
+      guard constraint.origin == .asked else { return nil }
       let question = app.questions[constraint]
       (answer, answeredAt, nextAt) = (question?.answer, question?.answeredAt, question?.nextAt)
       isAsked = question?.asked != nil

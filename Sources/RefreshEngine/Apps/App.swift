@@ -110,7 +110,7 @@ struct App: Sendable {
   /// Whether a refresh may run under any conditions: a person forced it, or the transfers that it reports have arrived.
   ///
   /// Long work that reports transfers must wait for the conditions all the same.
-  func needsNothing(for trigger: Trigger) -> Bool {
+  func ignoresConditions(for trigger: Trigger) -> Bool {
     switch trigger {
     case .manual: refreshing?.started.isForced ?? requests.isForced
     case .transfer: reportsSession && policy?.isProcessing != true

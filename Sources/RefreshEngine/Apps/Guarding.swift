@@ -244,7 +244,7 @@ extension Judge {
   }
 
   private func askedConstraints(of app: App) -> [Constraint] {
-    Constraint.allCases.filter { $0.source == .asked && app.policy?.constraints.asks(for: $0) == true }
+    Constraint.allCases.filter { $0.origin == .asked && app.policy?.constraints.asks(for: $0) == true }
   }
 }
 

@@ -140,7 +140,7 @@ extension Judge {
   func isKeptByOpenQuestions(_ app: App, _ holds: [Hold]) -> Bool {
     guard question(of: .held(holds)) != nil, let constraints = app.policy?.constraints else { return false }
     return Constraint.allCases.allSatisfy { constraint in
-      constraint.source != .asked || !constraints.asks(for: constraint)
+      constraint.origin != .asked || !constraints.asks(for: constraint)
         || app.questions[constraint]?.mayBeMet ?? true
     }
   }
@@ -164,6 +164,6 @@ extension Judge {
 extension Hold {
   /// The constraint of the hold, if a command answers it.
   fileprivate var question: Constraint? {
-    if case .constraint(let constraint, _) = self, constraint.source == .asked { constraint } else { nil }
+    if case .constraint(let constraint, _) = self, constraint.origin == .asked { constraint } else { nil }
   }
 }

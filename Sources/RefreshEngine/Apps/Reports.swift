@@ -120,7 +120,7 @@ extension Judge {
   /// When the daemon reports a refresh that is held for too long, boot clock; nil if it has done so, or none is held.
   ///
   /// After sleep or a start, the report waits until the backlog is done.
-  func reportsHeld(_ app: App, _ verdict: Verdict) -> Instant? {
+  func reportsHeldAt(_ app: App, _ verdict: Verdict) -> Instant? {
     guard let episode = app.reports.episode, !episode.isReported, let heldFor = app.policy?.heldFor,
       part(of: verdict, on: app) == .inEpisode
     else { return nil }
@@ -130,13 +130,13 @@ extension Judge {
   /// When the daemon reports that an app's data is stale, boot clock; nil if it has done so, or never will.
   ///
   /// After sleep or a start, the report waits until the backlog is done. A running refresh may make the data fresh.
-  func reportsStale(_ app: App) -> Instant? {
-    guard let turnsStale = app.turnsStale, !app.reports.isStaleReported, !app.isOff, !life.isStopping,
+  func reportsStaleAt(_ app: App) -> Instant? {
+    guard let turnsStaleAt = app.turnsStaleAt, !app.reports.isStaleReported, !app.isOff, !life.isStopping,
       app.refreshing == nil
     else {
       return nil
     }
-    return [turnsStale, settlingUntil, life.backlogUntil].compactMap(\.self).max()
+    return [turnsStaleAt, settlingUntil, life.backlogUntil].compactMap(\.self).max()
   }
 
   /// The meaning of a verdict for an episode.
@@ -179,7 +179,7 @@ extension Hold {
 
 extension App {
   /// When the data reaches, or reached, the age `stale_after`, boot clock.
-  var turnsStale: Instant? {
+  var turnsStaleAt: Instant? {
     guard let staleAfter = policy?.staleAfter, let ageBegan = timetable.ageBegan else { return nil }
     return ageBegan + staleAfter
   }

@@ -146,7 +146,7 @@ struct Visits: Hashable, Sendable {
   mutating func retire() { (presence, shownAt) = (.unknown, nil) }
 
   /// Follows a change of phase: from now on a desktop may show an opening.
-  mutating func phaseChanged(from before: Phase, at now: Instant) {
+  mutating func followPhase(from before: Phase, at now: Instant) {
     let phase = phase
     if shownAt != nil, phase != .foreground || isReportedForeground { shownAt = nil }
     if phase == .foreground, before != .foreground, !isReportedForeground { shownAt = now }

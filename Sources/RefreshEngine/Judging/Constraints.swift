@@ -87,7 +87,7 @@ public struct Constraints: Hashable, Sendable {
 
 /// The name of a constraint, as holds, ladders and answers have it.
 ///
-/// This file, `Holds` and the daemon's `ConditionSources` have the rules for each constraint.
+/// This file, `Holds`, `ConditionWords` and the daemon's `ConditionSources` have the rules for each constraint.
 public enum Constraint: String, Hashable, Sendable, CaseIterable {
   case network
   case power
@@ -98,7 +98,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   case reachable
   case when
 
-  /// How the engine learns whether a constraint is met.
+  /// The ways in which the engine learns whether a constraint is met.
   public enum Origin: Hashable, Sendable {
     /// The condition is the machine's, the same for all apps.
     case machine
@@ -108,8 +108,8 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
     case asked
   }
 
-  /// How the engine learns whether it is met.
-  public var source: Origin {
+  /// How the engine learns whether the constraint is met.
+  public var origin: Origin {
     switch self {
     case .network, .power, .idle, .calm: .machine
     case .mounted, .present: .watched
@@ -118,7 +118,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   }
 
   /// The facts that an app's file names, which hold its transfers too: their files may be on that disk.
-  static let facts = allCases.filter { $0.source == .watched }
+  static let facts = allCases.filter { $0.origin == .watched }
 
   /// The position on the staleness ladder: the lowest is relaxed first, nil never.
   ///
@@ -148,7 +148,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
 
 extension Judge {
   /// Whether a constraint of an app is met without relaxation.
-  func isMet(_ constraint: Constraint, of constraints: Constraints, by app: App, at now: Instant) -> Bool {
+  func isMetUnrelaxed(_ constraint: Constraint, of constraints: Constraints, by app: App, at now: Instant) -> Bool {
     switch constraint {
     case .network: isNetworkMet(constraints)
     case .power: isMet(constraints.power)

@@ -123,7 +123,7 @@ extension Judge {
     }
     if let hold = holdByPerformer(app, at: now) { holds.append(hold) }
     // Transferred files are already on the disk: the report needs no condition.
-    return app.needsNothing(for: trigger) ? holds : withQuestionsLast(holds + unmet(app, at: now), of: app)
+    return app.ignoresConditions(for: trigger) ? holds : withQuestionsLast(holds + unmet(app, at: now), of: app)
   }
 
   /// How long the command of an app waits after the daemon's start for a process that was attached before.
@@ -201,7 +201,7 @@ extension Judge {
   /// Whether a constraint allows a refresh of an app: the app does not have it, it is met, or it is relaxed.
   func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
     guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
-    let isMetUnrelaxed = isMet(constraint, of: constraints, by: app, at: now)
+    let isMetUnrelaxed = isMetUnrelaxed(constraint, of: constraints, by: app, at: now)
     // The relaxation comes last, because it reads each app's age of the data, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)

@@ -112,6 +112,6 @@ struct Judge: Sendable {
 
   /// Whether background refreshes of an app are planned: its file allows it, and has refreshes by time.
   func isPlanned(_ app: App) -> Bool {
-    app.isPlanned && app.spacing(in: .background, limits: limits) != nil
+    app.mayBePlanned && app.spacing(in: .background, limits: limits) != nil
   }
 }

@@ -206,20 +206,20 @@ extension App {
     guard case .every(let interval)? = interval(in: .background) else {
       return Self.usualInterval.times(Self.intervalsToStale)
     }
-    return max(interval.times(Self.intervalsToStale), isPlanned ? Self.leastOfPlanned : .zero)
+    return max(interval.times(Self.intervalsToStale), mayBePlanned ? Self.leastOfPlanned : .zero)
   }
 
   /// Whether a plan chooses the moments of background refreshes, if the app has any by time.
   ///
   /// An interval that a person set is the schedule, so that it acts at once.
-  var isPlanned: Bool {
+  var mayBePlanned: Bool {
     if case .every? = timetable.overrides.backgroundInterval { return false }
     return policy?.isAdaptive == true
   }
 
   /// The planned instant, bounded by the ceiling; nil if the app is not planned.
   var plannedInForce: Instant? {
-    guard isPlanned, let planned = timetable.planned, let lastStart = timetable.lastStart else { return nil }
+    guard mayBePlanned, let planned = timetable.planned, let lastStart = timetable.lastStart else { return nil }
     return min(planned, lastStart + maxStale)
   }
 }

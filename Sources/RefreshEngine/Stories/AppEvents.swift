@@ -57,7 +57,7 @@ extension Engine {
       enter(phase, index, at: turn.now)
       turn.decision.phases[apps.id(at: index)] = phase
     }
-    apps[index].visits.phaseChanged(from: before, at: turn.now)
+    apps[index].visits.followPhase(from: before, at: turn.now)
     if phase != .foreground, apps[index].visits.isOpen { endOpening(of: index, &turn) }
     if phase == .foreground, !apps[index].visits.isOpen, apps[index].visits.isReportedForeground {
       learnOpening(of: index, &turn)

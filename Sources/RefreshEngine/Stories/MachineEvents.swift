@@ -17,7 +17,7 @@ extension Engine {
     for id in judge.running.apps() {
       guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
       else { continue }
-      if apps[index].needsNothing(for: refreshing.started.trigger) { continue }
+      if apps[index].ignoresConditions(for: refreshing.started.trigger) { continue }
       let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
       let lost = kept.filter {
@@ -87,7 +87,7 @@ extension Engine {
     turn.touched.insert(schedule.followers)
     askSooner(at: turn.now)
     catchUp(&turn, byStaleness: true)
-    turn.touched.insert(apps.indexes.filter { judge.reportsStale(apps[$0]) != nil })
+    turn.touched.insert(apps.indexes.filter { judge.reportsStaleAt(apps[$0]) != nil })
   }
 }
 

@@ -25,7 +25,7 @@ public struct Started: Hashable, Sendable {
 
 extension Engine {
   /// Starts a refresh: takes a slot and the request, and adds the effect `start` or `perform`.
-  mutating func decideStart(_ index: AppIndex, _ trigger: Trigger, _ turn: inout Turn) {
+  mutating func startRefresh(_ index: AppIndex, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[index].policy else { return }
     let id = apps.id(at: index)
     let drained = trigger == .transfer ? apps[index].mailbox.nextDrained : nil

@@ -21,7 +21,7 @@ extension Engine {
   mutating func startQueued(_ turn: inout Turn) {
     while let index = schedule.takeNext(where: { [judge] in judge.hasSlot(of: $0) }) {
       turn.touch(index)
-      if case .ready(let due) = verdict(on: index, at: turn.now) { decideStart(index, due.trigger, &turn) }
+      if case .ready(let due) = verdict(on: index, at: turn.now) { startRefresh(index, due.trigger, &turn) }
     }
   }
 
@@ -45,8 +45,8 @@ extension Engine {
       window = judge.wake(of: holds, of: due, on: apps[index], at: turn.now).map { Window(earliest: $0, latest: $0) }
     case .clear: break
     }
-    if let end = judge.reportsStale(apps[index]) { window = Window(window, ending: end) }
-    if let end = judge.reportsHeld(apps[index], verdict) { window = Window(window, ending: end) }
+    if let end = judge.reportsStaleAt(apps[index]) { window = Window(window, ending: end) }
+    if let end = judge.reportsHeldAt(apps[index], verdict) { window = Window(window, ending: end) }
     if let end = apps[index].visits.countsAsOpenedAt { window = Window(window, ending: end) }
     if let end = judge.guardWake(apps[index], verdict, at: turn.now) { window = Window(window, ending: end) }
     let isHeld = if case .held = verdict { true } else { false }
@@ -105,7 +105,7 @@ extension Engine {
     } else if part == .inEpisode {
       apps[index].reports.beginEpisode(at: turn.now)
     }
-    if let due = judge.reportsHeld(apps[index], verdict), due <= turn.now,
+    if let due = judge.reportsHeldAt(apps[index], verdict), due <= turn.now,
       let since = apps[index].reports.episode?.since
     {
       apps[index].reports.markEpisodeReported()
@@ -120,10 +120,10 @@ extension Engine {
     let isReported = apps[index].reports.isStaleReported
     guard let policy = apps[index].policy, isReported || policy.staleAfter != nil else { return }
     if isReported {
-      guard apps[index].turnsStale.map({ $0 > turn.now }) ?? true else { return }
+      guard apps[index].turnsStaleAt.map({ $0 > turn.now }) ?? true else { return }
       apps[index].reports.setStaleReported(false)
     } else {
-      guard let due = judge.reportsStale(apps[index]), due <= turn.now,
+      guard let due = judge.reportsStaleAt(apps[index]), due <= turn.now,
         let ageBegan = apps[index].timetable.ageBegan
       else { return }
       apps[index].reports.setStaleReported(true)
