@@ -11,18 +11,20 @@
 public struct Engine: Sendable {
   /// The names of the runs that begin.
   private var numbers: RunNumbers
+  /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
+  let awaitsBegin: Bool
+
   /// Judges apps and transfers.
   var judge: Judge
+  /// The apps that were ever configured.
+  @usableFromInline var apps: AppTable
+  /// The order in which apps are looked at.
+  var schedule = Schedule()
+  /// The transfers of all apps.
+  var transfers = Transfers()
   /// Learns, and plans background refreshes.
   var planner: Planner
 
-  /// The transfers of all apps.
-  var transfers = Transfers()
-
-  @usableFromInline var apps: AppTable
-  /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
-  let awaitsBegin: Bool
-  var schedule = Schedule()
   /// The window of the next `wokeUp`, nil for never; stored, because a computed property would copy the engine.
   public private(set) var nextWake: Window?
   /// Whether any refresh or transfer runs; stored for the same reason.

@@ -23,7 +23,7 @@ extension Engine {
     return device
   }
 
-  /// The holds that keep an app from any refresh, even if a person asks, and after the running refresh.
+  /// The holds that keep an app from any refresh: also if none is due, if a person asks, and after the running refresh.
   ///
   /// An app that was never configured is held as not configured.
   public func lastingHolds(on id: AppID) -> [Hold] {

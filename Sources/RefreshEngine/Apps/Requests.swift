@@ -135,7 +135,7 @@ struct Requests: Hashable, Sendable {
     pending?.earliest = max(asked.earliest, instant)
   }
 
-  /// Serves what a starting refresh serves.
+  /// Drops what a starting refresh serves.
   ///
   /// A refresh that only reports a session or delivers a push (`isDelivery`) does not serve a caller that waits for a
   /// refresh.
@@ -147,7 +147,7 @@ struct Requests: Hashable, Sendable {
     if let oneShot, oneShot.earliest <= now { self.oneShot = nil }
   }
 
-  /// Ends what only one phase asks for; the user no longer waits for a retry.
+  /// Records that the user no longer waits for a retry.
   mutating func endWaitForUser() { isRetryForUser = false }
 
   /// Adds a change in a watched folder, unless the app's own process has made it.

@@ -173,7 +173,7 @@ struct Timetable: Hashable, Sendable {
     return failures
   }
 
-  /// Ends the failures in a row.
+  /// Resets the count of failures in a row.
   mutating func endFailures() { failures = 0 }
 
   /// Counts a strike: the app overran its deadline.
@@ -188,13 +188,13 @@ struct Timetable: Hashable, Sendable {
     return failedStarts
   }
 
-  /// Ends the refreshes in a row that the machine had no means to start.
+  /// Resets the count of refreshes in a row that the machine had no means to start.
   mutating func endFailedStarts() { failedStarts = 0 }
 
   /// Counts a refresh that the activated app left before it took it.
   mutating func countNotTaken() { notTaken += 1 }
 
-  /// Ends the refreshes in a row that the app did not take.
+  /// Resets the count of refreshes in a row that the app did not take.
   mutating func endNotTaken() { notTaken = 0 }
 
   /// Records that a failed refresh has found new data.

@@ -61,7 +61,7 @@ struct Visits: Hashable, Sendable {
   private var leases: [Lease] = []
   /// When a desktop first showed the app in front, boot clock, until that counts as an opening.
   private var shownAt: Instant?
-  /// Whether the history has an opening that goes on.
+  /// Whether the last opening in the history has not ended.
   private(set) var isOpen = false
 
   /// Makes it from the saved part; an app that a signal put into the foreground is still open.
@@ -145,17 +145,17 @@ struct Visits: Hashable, Sendable {
   /// Forgets what desktops show, because no file names the app any more.
   mutating func retire() { (presence, shownAt) = (.unknown, nil) }
 
-  /// Follows a change of phase: from now on a desktop may show an opening.
+  /// Begins or ends the wait for an opening to count, after a cause of the phase has changed.
   mutating func followPhase(from before: Phase, at now: Instant) {
     let phase = phase
     if shownAt != nil, phase != .foreground || isReportedForeground { shownAt = nil }
     if phase == .foreground, before != .foreground, !isReportedForeground { shownAt = now }
   }
 
-  /// Records that the history has an opening that goes on.
+  /// Records that an opening has begun.
   mutating func beginOpening() { isOpen = true }
 
-  /// Records that the history has none that goes on.
+  /// Records that the opening has ended.
   mutating func endOpening() { isOpen = false }
 
   /// Ends the wait for an opening to count, if its time has come; returns when a desktop first showed it, boot clock.

@@ -94,7 +94,7 @@ public enum Hold: Hashable, Sendable {
 // The rules of holds: every reason that keeps an app from a refresh.
 
 extension Judge {
-  /// The holds that keep an app from any refresh, due or not, even if a person asks, and after the running refresh.
+  /// The holds that keep an app from any refresh: also if none is due, if a person asks, and after the running refresh.
   func lastingHolds(on app: App) -> [Hold] {
     var holds: [Hold] = []
     if app.sharedPolicy == nil { holds.append(.notConfigured) }
@@ -183,7 +183,7 @@ extension Hold {
   }
 }
 
-// Checks constraints against conditions: which are met, which are relaxed, and which are lost during a refresh.
+// Checks constraints against conditions: which are met, and which the age of the data has relaxed.
 
 extension Judge {
   /// A battery is low below this, in percent.
@@ -207,6 +207,7 @@ extension Judge {
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
   }
 
+  /// Whether the network meets a constraint alone, without the names of an app's networks.
   func isMet(_ network: NetworkConstraint) -> Bool {
     guard network != .none else { return true }
     var constraints = Constraints()
@@ -214,6 +215,7 @@ extension Judge {
     return isNetworkMet(constraints)
   }
 
+  /// Whether the power supply meets a constraint.
   func isMet(_ constraint: PowerConstraint) -> Bool {
     switch constraint {
     case .any: true

@@ -198,7 +198,7 @@ public struct RefreshRecord: Hashable, Sendable {
 }
 
 extension RefreshRecord {
-  /// Whether nothing of its tasks ran.
+  /// Whether no process of its tasks ran.
   var hasStartedNothing: Bool {
     !tasks.isEmpty
       && tasks.allSatisfy { task in

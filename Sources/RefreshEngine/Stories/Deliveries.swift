@@ -103,7 +103,7 @@ extension Engine {
   /// Resolves the wake for a session: the end is delivered, or the wake is requested again.
   ///
   /// A refresh that was cut short, that a person stopped, or that failed and is worth a retry has not delivered it.
-  /// Neither has a refresh of which nothing could be started; that counts as no try, and is given up after a week.
+  /// Neither has a refresh that could not be started; that counts as no try, and is given up after a week.
   mutating func resolveWake(_ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
     guard let name = started.session else { return }
     let session = TransferSession(app: record.app, name: name)
@@ -119,10 +119,10 @@ extension Engine {
     requestWake(for: session, at: retryAt ?? turn.now)
   }
 
-  /// How long a wake is tried of which nothing can be started.
+  /// For how long a refresh that cannot be started is tried again for a session.
   private static let longestUnstarted = Duration.hours(7 * 24)
 
-  /// When to wake an app again for which nothing could be started, boot clock; nil to give up.
+  /// When to wake an app again whose refresh could not be started, boot clock; nil to give up.
   ///
   /// The wait is as long as the session has waited already, so it doubles: from 30 s to 5 h.
   private func againAfterNoStart(of started: Started, _ app: AppID, at now: Instant) -> Instant? {

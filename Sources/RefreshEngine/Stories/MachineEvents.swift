@@ -19,7 +19,7 @@ extension Engine {
       else { continue }
       if apps[index].ignoresConditions(for: refreshing.started.trigger) { continue }
       let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
-      // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
+      // A condition without an answer yet is not lost: a refresh that survived the previous daemon goes on.
       let lost = kept.filter {
         !judge.isUnanswered($0, of: policy.constraints, by: apps[index])
           && !judge.isMet($0, by: apps[index], at: turn.now)

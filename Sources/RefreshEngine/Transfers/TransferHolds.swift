@@ -39,7 +39,7 @@ extension Judge {
 
   /// Why a running transfer must stop; nil if it may go on.
   ///
-  /// An unknown condition does not stop it.
+  /// A condition without an answer yet does not stop it.
   func reasonToStop(_ state: TransferState, of app: App?) -> TransferStop? {
     if life.isStopping { return .shutdown }
     if life.isSuspending { return .sleep }
