@@ -155,7 +155,7 @@ def test_a_file_that_changes_between_two_tries_is_never_spliced(running, tus):
 def test_a_tus_server_that_goes_to_and_fro_is_left_alone_for_a_while(running, misbehaving):
     id = running.upload(Body(1000), misbehaving.url("seesaw"), tus=True)
     waiting = running.wait(id, "waiting", lambda it: it["state"] == "waiting" and it["attempts"] == 1, within=10)
-    assert "forgets" in waiting["message"] and len(misbehaving.of("seesaw")) < 40
+    assert "keeps losing" in waiting["message"] and len(misbehaving.of("seesaw")) < 40
     running.cancel(id)
 
 
