@@ -208,7 +208,7 @@ def test_the_list_has_what_is_open_and_what_would_help(house, sway, session):
     assert (asked.returncode, asked.stdout) == (0, listed.stdout), asked.stderr
     blind = session.list()
     assert blind.stdout == "Nothing with an id is open.\n"
-    assert "cannot see windows: there is no display" in blind.stderr
+    assert "cannot see windows: no display was found" in blind.stderr
 
 
 def test_sigterm_ends_it_while_the_daemon_does_not_answer(house, sway, session):
