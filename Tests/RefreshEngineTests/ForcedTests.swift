@@ -94,4 +94,22 @@ import Testing
         3min   why todo: held network
         """, only: ["start", "end", "why"])
   }
+
+  @Test func `A switch of the user that drops it drops the force too: the next manual one waits again`() throws {
+    try expect(
+      """
+      0s     network unmetered
+      0s     configure todo background=24h network=unmetered takes=20s
+      5s     run-anyway todo
+      6s     disable todo
+      1min   network metered
+      2min   enable todo
+      2min   run todo
+      3min   why todo
+      4min   end
+      """,
+      gives: """
+        3min   why todo: held network
+        """, only: ["why"])
+  }
 }

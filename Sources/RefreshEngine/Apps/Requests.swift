@@ -114,8 +114,8 @@ struct Requests: Hashable, Sendable {
     pending = hasCallers && callersMayWait ? Request(trigger: .manual, earliest: now) : nil
   }
 
-  /// Drops the request and the one-shot of an app that is switched off.
-  mutating func clear() { (pending, oneShot) = (nil, nil) }
+  /// Drops the request, with its force, and the one-shot of an app that is switched off.
+  mutating func clear() { (pending, isForced, oneShot) = (nil, false, nil) }
 
   /// Replaces the request, as a backlog does; nil for none.
   mutating func replace(by request: Request?) { pending = request }

@@ -4,8 +4,8 @@
 public indirect enum Before: Hashable, Sendable {
   /// An app's skip.
   case skip(AppID, until: Instant?, isOfAll: Bool, request: Request?)
-  /// The request that a change dropped.
-  case request(AppID, Request?)
+  /// The request that a change dropped, and whether a person has forced it.
+  case request(AppID, Request?, isForced: Bool)
   /// The learners of an app, and the plan made from them.
   case learned(AppID, AppHabits?, planned: Instant?)
   /// An app that was erased.
@@ -25,7 +25,7 @@ extension Engine {
       state(of: id).map {
         [
           .disabled(id, $0.isDisabled), .scheduled(id, $0.oneShot),
-          .restored(.request(id, isDisabled ? asked(of: id) : $0.request)),
+          .restored(.request(id, isDisabled ? asked(of: id) : $0.request, isForced: $0.isForced)),
         ]
       } ?? []
     case .scheduled(let id, _): state(of: id).map { [.scheduled(id, $0.oneShot)] } ?? []
@@ -39,7 +39,10 @@ extension Engine {
     case .signalled(let id, let signal) where signal == .login || signal == .logout:
       [
         .signalled(id, phase(of: id) == .loggedOut ? .logout : .login),
-        .restored(.request(id, signal == .logout ? asked(of: id) : state(of: id)?.request)),
+        .restored(
+          .request(
+            id, signal == .logout ? asked(of: id) : state(of: id)?.request,
+            isForced: state(of: id)?.isForced ?? false)),
       ]
     case .paused: [.paused(judge.pause)]
     case .transferPaused(let id, _), .transferCancelled(let id), .transferPrioritized(let id, _), .roomFound(let id):
@@ -67,13 +70,14 @@ extension Engine {
       apps[index].switches.skip(until: until, all: isOfAll)
       if apps[index].requests.pending == nil { apps[index].requests.replace(by: request) }
       change(index, &turn)
-    case .request(let id, let request):
+    case .request(let id, let request, let isForced):
       guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].requests.pending == nil,
         request != nil
       else { return }
       // A refresh that has started since serves the request, unless it was stopped.
       if let running = apps[index].refreshing, running.stopReason != .user, running.stopReason != .logout { return }
       apps[index].requests.replace(by: request)
+      if isForced, request?.trigger == .manual { apps[index].requests.force() }
       change(index, &turn)
     case .learned(let id, let learned, let planned):
       guard let index = apps.index(of: id) else { return }
