@@ -1,3 +1,4 @@
+import RefreshEngine
 import Testing
 
 /// A person's refresh against the constraints of an app.
@@ -111,5 +112,22 @@ import Testing
       gives: """
         3min   why todo: held network
         """, only: ["why"])
+  }
+
+  @Test(arguments: [false, true])
+  func `A switch that could not be stored gives it back with its force`(isLogout: Bool) throws {
+    let todo = try #require(AppID("org.example.todo"))
+    let now = Instant(microseconds: 1_000_000)
+    var engine = Engine(start: 1, spread: Spread(machine: 7), states: [:], wallOffset: .zero)
+    // An app without tasks waits for a process that attaches.
+    _ = engine.handle(.configured(Limits(), [todo: Policy(tasks: [])]), at: now)
+    _ = engine.handle(.forced(todo), at: now)
+    let change = isLogout ? Event.signalled(todo, .logout) : .disabled(todo, true)
+    let undo = engine.undo(of: [change])
+    _ = engine.handle(change, at: now)
+    #expect(engine.state(of: todo)?.isForced == false)
+    for event in undo { _ = engine.handle(event, at: now) }
+    #expect(engine.state(of: todo)?.isForced == true)
+    #expect(engine.state(of: todo)?.request?.trigger == .manual)
   }
 }
