@@ -83,10 +83,10 @@ extension Engine {
     explanation.drained = app.mailbox.drained
     explanation.pushes = judge.waitingPushes(of: app, at: now)
     explanation.freshUntil = app.timetable.promisedUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.reportsStale = judge.reportsStaleAt(app)
+    explanation.reportsStaleAt = judge.reportsStaleAt(app)
     explanation.countsAsOpenedAt = app.visits.countsAsOpenedAt
     (explanation.presence, explanation.isPhaseTold) = (app.visits.presence, app.visits.hasReportedPhase)
-    explanation.reportsHeld = judge.reportsHeldAt(app, explanation.verdict)
+    explanation.reportsHeldAt = judge.reportsHeldAt(app, explanation.verdict)
     explanation.change = app.requests.change
     explanation.waiting = app.reports.waiting
     explanation.planning = planning(of: index, at: now)
@@ -150,7 +150,7 @@ extension Engine {
   public func isAsked(_ run: Run, at now: Instant) -> Bool {
     guard let index = apps.index(of: run.app), apps[index].questions.isAsked(by: run) else { return false }
     let verdict = verdict(on: index, at: now)
-    return verdict == .clear || judge.question(of: verdict) != nil
+    return verdict == .clear || judge.constraintToAsk(in: verdict) != nil
   }
 
   /// The answers to assume for all open questions: the last answers; yes for a question without an answer.
@@ -402,9 +402,9 @@ public struct Explanation: Hashable, Sendable {
   /// Until when a server promises that there is nothing newer, boot clock; nil without a promise in force.
   public var freshUntil: Instant?
   /// When the daemon reports stale data, unless a refresh comes first, boot clock.
-  public var reportsStale: Instant?
+  public var reportsStaleAt: Instant?
   /// When the daemon reports that the refresh waits too long, unless it starts first, boot clock.
-  public var reportsHeld: Instant?
+  public var reportsHeldAt: Instant?
   /// The app's presence on desktops.
   public var presence = Presence.unknown
   /// Whether a signal or a lease says where the user looks, so that desktops do not count.

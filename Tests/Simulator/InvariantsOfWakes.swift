@@ -45,7 +45,7 @@ struct WakeIsTheMinimum: Invariant {
       case .ready, .clear: break
       }
       let explanation = brain.explain(id, at: world.instant)
-      let ends = [explanation?.reportsStale, explanation?.reportsHeld, explanation?.countsAsOpenedAt]
+      let ends = [explanation?.reportsStaleAt, explanation?.reportsHeldAt, explanation?.countsAsOpenedAt]
       for end in ends.compactMap(\.self) {
         let other = windows.count > count ? windows.removeLast() : Window(earliest: end, latest: end)
         windows.append(Window(earliest: min(other.earliest, end), latest: min(other.latest, end)))

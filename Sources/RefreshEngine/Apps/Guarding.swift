@@ -207,7 +207,7 @@ extension Judge {
       holds.append(.quiet(until: end))
     }
     if limits.powerSaver == .stop, conditions.powerSaver.value == true { holds.append(.powerSaver) }
-    holds = withQuestionsLast(holds + unmet(app, at: now), of: app)
+    holds = holdsOrFirstQuestion(holds + unmet(app, at: now), of: app)
     if holds.isEmpty, let until = app.guarding.steadyAt(from: now), until > now { holds = [.unsteady(until: until)] }
     return holds.isEmpty ? .clear : .held(holds)
   }
@@ -236,7 +236,7 @@ extension Judge {
   }
 
   /// The condition to ask about again for a guard whose unit runs.
-  func questionOfGuard(_ app: App, _ verdict: Verdict, at now: Instant) -> Constraint? {
+  func constraintToAskAgain(of app: App, _ verdict: Verdict, at now: Instant) -> Constraint? {
     guard app.policy?.guarded != nil, verdict == .clear else { return nil }
     return askedConstraints(of: app).first { constraint in
       app.questions[constraint]?.asksAgainAt.map { $0 <= now } ?? false

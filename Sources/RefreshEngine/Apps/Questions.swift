@@ -132,13 +132,13 @@ struct Questions: Hashable, Sendable {
 extension Judge {
   /// When the question that holds an app may be asked, boot clock; nil while it is being asked or another hold exists.
   func wakeToAsk(_ app: App, by holds: [Hold]) -> Instant? {
-    guard let constraint = question(of: .held(holds)) else { return nil }
+    guard let constraint = constraintToAsk(in: .held(holds)) else { return nil }
     return app.questions[constraint]?.nextAt
   }
 
   /// Whether only questions hold an app, and none of them was answered with no.
   func isKeptByOpenQuestions(_ app: App, _ holds: [Hold]) -> Bool {
-    guard question(of: .held(holds)) != nil, let constraints = app.policy?.constraints else { return false }
+    guard constraintToAsk(in: .held(holds)) != nil, let constraints = app.policy?.constraints else { return false }
     return Constraint.allCases.allSatisfy { constraint in
       constraint.origin != .asked || !constraints.asks(for: constraint)
         || app.questions[constraint]?.mayBeMet ?? true
@@ -148,7 +148,7 @@ extension Judge {
   /// The holds without questions; if there are none, one question: a question that was answered with no, else the first.
   ///
   /// While anything else holds an app, no question is asked, so its answer is unknown.
-  func withQuestionsLast(_ holds: [Hold], of app: App) -> [Hold] {
+  func holdsOrFirstQuestion(_ holds: [Hold], of app: App) -> [Hold] {
     let others = holds.filter { $0.question == nil }
     guard others.isEmpty else { return others }
     let refused = holds.first { $0.question.flatMap { app.questions[$0] }?.mayBeMet == false }
@@ -156,7 +156,7 @@ extension Judge {
   }
 
   /// The question that keeps an app, if nothing else does.
-  func question(of verdict: Verdict) -> Constraint? {
+  func constraintToAsk(in verdict: Verdict) -> Constraint? {
     verdict.holds.first?.question
   }
 }

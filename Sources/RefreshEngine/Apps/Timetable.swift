@@ -165,7 +165,7 @@ struct Timetable: Hashable, Sendable {
   mutating func freshen(from start: Instant) { freshAt = max(start, freshAt ?? start) }
 
   /// Sets until when the server's word holds, boot clock; nil for none.
-  mutating func setWord(until instant: Instant?) { freshUntil = instant }
+  mutating func setServerWord(until instant: Instant?) { freshUntil = instant }
 
   /// Counts a failure that is worth a retry; returns how many there were in a row.
   mutating func countFailure() -> Int32 {

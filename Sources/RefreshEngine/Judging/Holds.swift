@@ -123,7 +123,7 @@ extension Judge {
     }
     if let hold = holdByPerformer(app, at: now) { holds.append(hold) }
     // Transferred files are already on the disk: the report needs no condition.
-    return app.ignoresConditions(for: trigger) ? holds : withQuestionsLast(holds + unmet(app, at: now), of: app)
+    return app.ignoresConditions(for: trigger) ? holds : holdsOrFirstQuestion(holds + unmet(app, at: now), of: app)
   }
 
   /// How long the command of an app waits after the daemon's start for a process that was attached before.

@@ -45,7 +45,7 @@ struct Judge: Sendable {
   mutating func configure(_ limits: Limits) { self.limits = limits }
 
   /// Records that a configuration is in force.
-  mutating func beginConfigured(at now: Instant) { life.configuredAt = life.configuredAt ?? now }
+  mutating func markConfigured(at now: Instant) { life.configuredAt = life.configuredAt ?? now }
 
   /// Applies a condition that has changed.
   mutating func apply(_ observation: Observation) { conditions.apply(observation) }

@@ -13,7 +13,7 @@ extension Engine {
       if policy == nil { retire(index, &turn) }
     }
     judge.running.forgetSurvivors()
-    judge.beginConfigured(at: turn.now)
+    judge.markConfigured(at: turn.now)
     if let moves = apps.add(policies.keys) {
       // Every app is touched below, and so is in the tables again.
       schedule = Schedule()

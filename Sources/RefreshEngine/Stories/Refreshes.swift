@@ -221,7 +221,7 @@ extension Engine {
       apps[index].ask(.retry, at: retryAt)
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
-    apps[index].timetable.setWord(
+    apps[index].timetable.setServerWord(
       until: record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil)
     learn(from: record, after: refreshing.tasks.hasGuess ? nil : freshBefore, &turn)
     countEnd(record, &turn)

@@ -57,7 +57,7 @@ extension Engine {
   ///
   /// Nothing is asked while anything else holds the app, so that no command runs in vain.
   private mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    let asked = judge.question(of: verdict) ?? judge.questionOfGuard(apps[index], verdict, at: turn.now)
+    let asked = judge.constraintToAsk(in: verdict) ?? judge.constraintToAskAgain(of: apps[index], verdict, at: turn.now)
     guard let constraint = asked, apps[index].questions.mayAsk(constraint, at: turn.now) else { return }
     let run = makeRun(of: apps.id(at: index), for: .question(constraint))
     apps[index].questions.ask(constraint, by: run.id)
