@@ -80,7 +80,7 @@ def test_the_daemon_hears_of_the_machine_within_its_bounds(refreshd):
 def test_the_daemon_does_not_see_the_tmp_of_others_and_says_so(refreshd):
     refreshd.configure(app("true") + 'new_data = "changed:/tmp/inbox"\n')
     refreshd.start()
-    assert 'cannot watch "/tmp/inbox": the daemon has a /tmp of its own' in refreshd.journal.text()
+    assert 'cannot watch "/tmp/inbox": the daemon has its own /tmp' in refreshd.journal.text()
 
 
 def test_the_options_are_in_force_for_spawned_tasks_of_root_too(spawned):
