@@ -58,7 +58,10 @@ extension LauncherTests {
       write(pipes[1].writer, "hello\n", 6)
       for output in outputs.reversed() { output.drain() }
       #expect(reader.lines[1] == ["hello"])
-      #expect(reader.lines[0].last?.hasPrefix("refreshd dropped 500 lines (1000 bytes)") == true)
+      // The allowance grows with time, so that a slow machine may print a few lines more.
+      let dropped = 1500 - (reader.lines[0].count - 1)
+      #expect((450...500).contains(dropped))
+      #expect(reader.lines[0].last?.hasPrefix("refreshd dropped \(dropped) lines (\(2 * dropped) bytes)") == true)
     }
 
     /// Gathers the lines of two tasks, and ends the loop when one has printed a whole allowance.
