@@ -31,7 +31,7 @@ enum UnixSocket {
       if try !bind(socket, to: path, mode: mode) {
         guard isSocket(path) else {
           throw SocketError(
-            "cannot listen on \(path): what is there is not a socket; remove it or choose another path", code: ENOTSOCK)
+            "cannot listen on \(path): another file has this name; remove it or choose another path", code: ENOTSOCK)
         }
         guard try isStale(path) else {
           throw SocketError(

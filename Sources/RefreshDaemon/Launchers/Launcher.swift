@@ -334,7 +334,7 @@ struct ChosenLauncher {
         self.init(bus: expected.bus, version: version ?? "", cgroup: cgroup ?? expected.cgroup)
       } catch {
         // The machine's manager is away for a moment while it re-executes itself. A user's manager starts its units
-        // before it is on the bus; a bus that no manager of the user runs has none at all.
+        // before it is on the bus. Any other bus that has no service manager will not get one.
         let isAway = error.isWithoutAnswer || error.isNobodyThere && !settings.isUserDaemon || settings.isBoundUnit
         throw Unusable(reason: "no service manager answers on the \(expected.bus.name): \(error)", mayPass: isAway)
       }

@@ -74,8 +74,9 @@ struct App: Sendable {
   /// Puts a policy in force; nil if no file names the app any more.
   mutating func configure(_ policy: Boxed<Policy>?) { sharedPolicy = policy }
 
-  /// Updates whether a process serves the refreshes, and if `isRemembered` for the next daemon too; true if that is to be
-  /// saved.
+  /// Updates whether a process serves the refreshes.
+  ///
+  /// With `isRemembered` the next daemon shall know it too. Returns true if that must be saved.
   mutating func attach(_ isAttached: Bool, isRemembered: Bool) -> Bool {
     self.isAttached = isAttached
     guard isRemembered, wasAttached != isAttached else { return false }

@@ -7,7 +7,7 @@ struct Mailbox: Hashable, Sendable {
 
   /// The pushes, in the order in which they came; with the push that a running refresh delivers.
   private(set) var pushes: [Push] = []
-  /// The sessions of transfers whose end is to be delivered, in the order in which they ended.
+  /// The ended transfer sessions that wait to wake the app, in the order in which they ended.
   private(set) var drained: [DrainedSession] = []
   /// How often ended sessions have woken the app.
   private var wakeLimit = WakeLimit()

@@ -53,7 +53,7 @@ extension Engine {
 
 /// A change of a session of transfers that concerns its app.
 enum SessionChange {
-  /// One of its transfers has ended; with the last of them the app is to be woken.
+  /// One of its transfers has ended; after the last one the app must be woken.
   case ended(TransferSession, isDrained: Bool)
   /// It has a new transfer: its end is delivered after that.
   case reopened(TransferSession)

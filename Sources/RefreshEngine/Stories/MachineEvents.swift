@@ -33,9 +33,7 @@ extension Engine {
       keepOrEnd(index, refreshing, effect, &turn)
     }
   }
-}
 
-extension Engine {
   /// Pauses all apps, or ends the pause; running refreshes go on.
   mutating func setPause(_ pause: Pause?, _ turn: inout Turn) {
     guard judge.setPause(pause) else { return }
@@ -48,9 +46,7 @@ extension Engine {
   mutating func endPause(_ turn: inout Turn) {
     if judge.pause?.isOver(at: turn.now) == true { setPause(nil, &turn) }
   }
-}
 
-extension Engine {
   /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
   private mutating func askSooner(at now: Instant) {
     for index in schedule.followers where !apps[index].questions.isEmpty {
