@@ -207,6 +207,7 @@ def test_a_message_that_is_stored_and_not_acknowledged_comes_once(daemon, runnin
     assert app.ids() == ["1"]
     small.wait_for_acknowledgement()
     app.no_more()
+    running_small.wait_for_output("before refreshd had stored its messages")
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -375,6 +376,7 @@ def test_a_retained_message_comes_once_in_a_session_and_again_in_the_next(runnin
     small.send(TOPIC, push("kept"), 1, retained=True)
     small.send(TOPIC, push("live"), 2)
     assert app.ids(2) == ["kept", "live"]
+    small.wait_for_acknowledgement(2)
     small.hang_up()
     small.send(TOPIC, push("kept"), 3, retained=True)
     small.wait_for_acknowledgement(3)

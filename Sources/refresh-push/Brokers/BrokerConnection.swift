@@ -263,14 +263,14 @@ final class BrokerConnection {
         try client.keepAlive(every: keepAlive, isReading: false)
         try client.write()
       } catch {
-        throw .notStored
+        throw .interrupted(by: address)
       }
       var set = [
         pollfd(fd: mailbox.eventDescriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: client.descriptor, events: linux_poll_closed, revents: 0),
       ]
       guard poll(&set, 2, max(1000, Int32(keepAlive) * 250)) > 0, set[1].revents != 0 else { continue }
-      throw .notStored
+      throw .interrupted(by: address)
     }
   }
 }

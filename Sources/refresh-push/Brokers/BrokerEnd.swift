@@ -21,6 +21,8 @@ enum BrokerEnd: Error, Hashable, Sendable {
   case silent(by: String)
   /// The daemon did not store the messages, so they were not acknowledged.
   case notStored
+  /// The connection ended before the daemon had stored the messages, so they were not acknowledged.
+  case interrupted(by: String)
   /// The bridge no longer wants the connection.
   case stopped
 
@@ -35,6 +37,9 @@ enum BrokerEnd: Error, Hashable, Sendable {
     case .broken(let what, let address): "cannot stay connected to \(address): \(what); check the broker"
     case .silent(let address): "cannot connect to \(address): it does not answer; check port and tls"
     case .notStored: "cannot hand its messages to refreshd, which has not stored them; the broker keeps them"
+    case .interrupted(let address):
+      "cannot stay connected to \(address): the connection ended before refreshd had stored its messages; "
+        + "the broker sends them again"
     case .stopped: nil
     }
   }
