@@ -85,7 +85,7 @@ extension Engine {
     explanation.freshUntil = app.timetable.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.reportsStaleAt = judge.reportsStaleAt(app)
     explanation.countsAsOpenedAt = app.visits.countsAsOpenedAt
-    (explanation.presence, explanation.isPhaseTold) = (app.visits.presence, app.visits.hasReportedPhase)
+    (explanation.presence, explanation.isPhaseReported) = (app.visits.presence, app.visits.hasReportedPhase)
     explanation.reportsHeldAt = judge.reportsHeldAt(app, explanation.verdict)
     explanation.change = app.requests.change
     explanation.waiting = app.reports.waiting
@@ -408,7 +408,7 @@ public struct Explanation: Hashable, Sendable {
   /// The app's presence on desktops.
   public var presence = Presence.unknown
   /// Whether a signal or a lease says where the user looks, so that desktops do not count.
-  public var isPhaseTold = false
+  public var isPhaseReported = false
   /// When the presence counts as an opening, boot clock; nil while the app is not in front, or once it has counted.
   public var countsAsOpenedAt: Instant?
   /// The changes in its watched folders that no refresh has followed.

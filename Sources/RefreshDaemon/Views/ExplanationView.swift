@@ -28,7 +28,7 @@ struct ExplanationView {
     let (row, intervals) = (view.row, view.intervals)
     return Wire.Explanation(
       id: row.id, name: row.name, phase: row.phase, presence: Wire.Presence(explanation.presence),
-      isPhaseTold: explanation.isPhaseTold ? true : nil, verdict: row.verdict,
+      isPhaseReported: explanation.isPhaseReported ? true : nil, verdict: row.verdict,
       trigger: explanation.trigger.map(Wire.Trigger.init),
       window: explanation.window.map {
         Wire.Window(earliestMicroseconds: wall($0.earliest), latestMicroseconds: wall($0.latest))

@@ -99,7 +99,7 @@ extension Screen {
       case .front: "in front"
       }
     let differs = (presence == .front) != (why.phase == .foreground)
-    guard why.isPhaseTold == true, differs else { return shown }
+    guard why.isPhaseReported == true, differs else { return shown }
     return "\(shown); but a signal says otherwise, until the app is opened again"
   }
 
