@@ -69,12 +69,6 @@ extension Engine {
     if isChanged { turn.decision.changes.apps.insert(apps.id(at: index)) }
   }
 
-  /// Records the end of an opening.
-  mutating func endOpening(of index: AppIndex, _ turn: inout Turn) {
-    apps[index].visits.endOpening()
-    turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
-  }
-
   /// Drops the request that ends with the phase, and makes the request that begins with it.
   private mutating func enter(_ phase: Phase, _ index: AppIndex, at now: Instant) {
     apps[index].requests.endWaitForUser()

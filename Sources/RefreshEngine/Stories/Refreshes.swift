@@ -233,21 +233,6 @@ extension Engine {
 // What the planner learns, and the plans that follow.
 
 extension Engine {
-  /// Learns that the user has brought an app to the foreground, and plans again: a met habit is not expected again.
-  ///
-  /// `begun` is when a desktop first showed the app in front, boot clock; nil for an opening by signal.
-  mutating func learnOpening(of index: AppIndex, observedAt begun: Instant? = nil, _ turn: inout Turn) {
-    let change = Opening.Change.began(isObserved: begun != nil)
-    turn.decision.changes.history.openings.append(
-      Opening(app: apps.id(at: index), at: begun ?? turn.now, change: change))
-    apps[index].visits.beginOpening()
-    guard apps[index].policy?.isAdaptive == true else { return }
-    let isFirst = planner.recordOpening(of: apps[index], at: index, judge, now: turn.now)
-    // A refresh that the opening asks for, or that is running, plans at its end.
-    guard isFirst, apps[index].refreshing == nil, apps[index].requests.pending == nil else { return }
-    plan(index, at: turn.now)
-  }
-
   /// Learns from a refresh that has ended, and plans the next one.
   ///
   /// `freshBefore` is when the last sync before it began; nil if nobody knows whether that sync found new data.

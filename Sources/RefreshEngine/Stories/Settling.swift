@@ -63,13 +63,6 @@ extension Engine {
     apps[index].questions.ask(constraint, by: run.id)
     turn.decision.effects.append(.ask(run))
   }
-
-  /// Learns an opening that a desktop has shown for long enough.
-  private mutating func recordOpening(_ index: AppIndex, _ turn: inout Turn) {
-    if let begun = apps[index].visits.claimOpening(at: turn.now) {
-      learnOpening(of: index, observedAt: begun, &turn)
-    }
-  }
 }
 
 // Reports.
