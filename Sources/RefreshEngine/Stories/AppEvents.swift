@@ -58,10 +58,7 @@ extension Engine {
       turn.decision.phases[apps.id(at: index)] = phase
     }
     apps[index].visits.followPhase(from: before, at: turn.now)
-    if phase != .foreground, apps[index].visits.isOpen { endOpening(of: index, &turn) }
-    if phase == .foreground, !apps[index].visits.isOpen, apps[index].visits.isReportedForeground {
-      learnOpening(of: index, &turn)
-    }
+    updateOpening(of: index, &turn)
     let isChanged = apps[index].saved != saved
     if phase == .loggedOut { stop(index, .logout, &turn) }
     if apps[index].visits.isLoggedOut != saved.isLoggedOut { transfers.touch() }

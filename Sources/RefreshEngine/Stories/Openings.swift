@@ -1,13 +1,43 @@
-// Openings: when the user comes to an app, and what the engine learns from it.
+// Openings: when the user comes to an app, and when the user leaves it.
 
 extension Engine {
-  /// Learns that the user has brought an app to the foreground, and plans again: a met habit is not expected again.
+  /// Begins or ends the opening of an app after a change of its phase.
   ///
-  /// `begun` is when a desktop first showed the app in front, boot clock; nil for an opening by signal.
-  mutating func learnOpening(of index: AppIndex, observedAt begun: Instant? = nil, _ turn: inout Turn) {
-    let change = Opening.Change.began(isObserved: begun != nil)
+  /// An app that only a desktop shows in front is not open yet; see ``confirmOpening(of:_:)``.
+  mutating func updateOpening(of index: AppIndex, _ turn: inout Turn) {
+    let (phase, visits) = (apps[index].phase, apps[index].visits)
+    if phase != .foreground, visits.isOpen { endOpening(of: index, &turn) }
+    if phase == .foreground, !visits.isOpen, visits.isReportedForeground { beginOpening(of: index, &turn) }
+  }
+
+  /// Begins the opening of an app that a desktop has shown in front for long enough.
+  mutating func confirmOpening(of index: AppIndex, _ turn: inout Turn) {
+    if let shownAt = apps[index].visits.claimOpening(at: turn.now) {
+      beginOpening(of: index, shownAt: shownAt, &turn)
+    }
+  }
+
+  /// Ends the openings that end with the daemon: a signal outlives it, but a lease and the presence on desktops do not.
+  mutating func endOpeningsOfDaemon(_ turn: inout Turn) {
+    for index in apps.indexes where apps[index].visits.isOpen && !apps[index].visits.isForeground {
+      endOpening(of: index, &turn)
+    }
+  }
+
+  /// Forgets the openings that desktops showed.
+  mutating func forgetOpenings(of index: AppIndex, _ turn: inout Turn) {
+    turn.decision.changes.history.openingsForgotten[apps.id(at: index)] = true
+    // The end of a forgotten opening would end an older opening.
+    if !apps[index].visits.isReportedForeground { apps[index].visits.endOpening() }
+  }
+
+  /// Records and learns that the user has opened an app, and plans again, because the met habit is not expected again.
+  ///
+  /// `shownAt` is when a desktop first showed the app in front, boot clock; nil for an opening by signal.
+  private mutating func beginOpening(of index: AppIndex, shownAt: Instant? = nil, _ turn: inout Turn) {
+    let change = Opening.Change.began(isObserved: shownAt != nil)
     turn.decision.changes.history.openings.append(
-      Opening(app: apps.id(at: index), at: begun ?? turn.now, change: change))
+      Opening(app: apps.id(at: index), at: shownAt ?? turn.now, change: change))
     apps[index].visits.beginOpening()
     guard apps[index].policy?.isAdaptive == true else { return }
     let isFirst = planner.recordOpening(of: apps[index], at: index, judge, now: turn.now)
@@ -16,15 +46,7 @@ extension Engine {
     plan(index, at: turn.now)
   }
 
-  /// Learns an opening that a desktop has shown for long enough.
-  mutating func recordOpening(_ index: AppIndex, _ turn: inout Turn) {
-    if let begun = apps[index].visits.claimOpening(at: turn.now) {
-      learnOpening(of: index, observedAt: begun, &turn)
-    }
-  }
-
-  /// Records the end of an opening.
-  mutating func endOpening(of index: AppIndex, _ turn: inout Turn) {
+  private mutating func endOpening(of index: AppIndex, _ turn: inout Turn) {
     apps[index].visits.endOpening()
     turn.decision.changes.history.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
   }

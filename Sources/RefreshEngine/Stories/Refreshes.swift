@@ -140,10 +140,7 @@ extension Engine {
   mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
     judge.stop()
     turn.decision.changes.learned.formUnion(planner.takeOpened())
-    // A signal outlives the daemon; a lease and the presence on desktops do not.
-    for index in apps.indexes where apps[index].visits.isOpen && !apps[index].visits.isForeground {
-      endOpening(of: index, &turn)
-    }
+    endOpeningsOfDaemon(&turn)
     transfers.touch()
     turn.touched.insert(apps.indexes)
     for id in judge.running.apps(without: left) {
@@ -272,9 +269,7 @@ extension Engine {
   mutating func forget(_ id: AppID, _ turn: inout Turn) {
     guard let index = apps.index(of: id) else { return }
     planner.setLearned(nil, of: index)
-    turn.decision.changes.history.openingsForgotten[id] = true
-    // The end of a forgotten opening would end an older opening.
-    if !apps[index].visits.isReportedForeground { apps[index].visits.endOpening() }
+    forgetOpenings(of: index, &turn)
     if judge.isPlanned(apps[index]) {
       planner.passNights(of: apps[index], at: index, upTo: judge.clock.local(turn.now).day, judge)
     }

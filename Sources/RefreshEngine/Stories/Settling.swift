@@ -29,7 +29,7 @@ extension Engine {
   ///
   /// In this order, because each may name a run.
   mutating func settle(_ index: AppIndex, _ turn: inout Turn) {
-    recordOpening(index, &turn)
+    confirmOpening(of: index, &turn)
     let verdict = verdict(on: index, at: turn.now)
     recordWait(index, verdict, &turn)
     reportStaleness(index, &turn)
