@@ -15,7 +15,7 @@ extension Engine {
       planner.beginRound(.planning(everyApp: true), judge, now: turn.now)
     }
     for id in judge.running.apps() {
-      guard let index = apps.index(of: id), let policy = apps[index].policy, var refreshing = apps[index].refreshing
+      guard let index = apps.index(of: id), let policy = apps[index].policy, let refreshing = apps[index].refreshing
       else { continue }
       if apps[index].ignoresConditions(for: refreshing.started.trigger) { continue }
       let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
@@ -24,13 +24,12 @@ extension Engine {
         !judge.isUnanswered($0, of: policy.constraints, by: apps[index])
           && !judge.isMet($0, by: apps[index], at: turn.now)
       }
-      var effect: Effect?
-      if lost.isEmpty {
-        refreshing.regain(at: turn.now)
-      } else {
-        effect = refreshing.lose(judge.text(lacking: lost, by: apps[index]), app: id, at: turn.now)
+      let (detail, now) = (judge.text(lacking: lost, by: apps[index]), turn.now)
+      changeRefreshing(of: index, &turn) { refreshing in
+        if !lost.isEmpty { return refreshing.lose(detail, app: id, at: now) }
+        refreshing.regain(at: now)
+        return nil
       }
-      keepOrEnd(index, refreshing, effect, &turn)
     }
   }
 
@@ -63,10 +62,10 @@ extension Engine {
     judge.suspend()
     transfers.touch()
     turn.touched.insert(apps.indexes)
+    let now = turn.now
     for id in judge.running.apps() {
-      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
-      let effect = refreshing.sleep(at: end, app: id, from: turn.now)
-      keepOrEnd(index, refreshing, effect, &turn)
+      guard let index = apps.index(of: id) else { continue }
+      changeRefreshing(of: index, &turn) { $0.sleep(at: end, app: id, from: now) }
     }
   }
 
@@ -75,10 +74,11 @@ extension Engine {
     judge.resume(at: turn.now)
     transfers.touch()
     for id in judge.running.apps() {
-      guard let index = apps.index(of: id), var refreshing = apps[index].refreshing else { continue }
-      refreshing.stayAwake()
-      apps[index].refreshing = refreshing
-      turn.touch(index)
+      guard let index = apps.index(of: id) else { continue }
+      changeRefreshing(of: index, &turn) { refreshing in
+        refreshing.stayAwake()
+        return nil
+      }
     }
     turn.touched.insert(schedule.followers)
     askSooner(at: turn.now)

@@ -113,27 +113,16 @@ extension Engine {
   ///
   /// For a lost constraint, `detail` has the needed and the present condition.
   mutating func stop(_ index: AppIndex, _ reason: StopReason, because detail: String = "", _ turn: inout Turn) {
-    guard var refreshing = apps[index].refreshing else { return }
-    guard refreshing.stopReason == nil else { return }
-    let effect = refreshing.stop(reason, because: detail, app: apps.id(at: index), at: turn.now)
-    keepOrEnd(index, refreshing, effect, &turn)
+    guard let refreshing = apps[index].refreshing, refreshing.stopReason == nil else { return }
+    let (id, now) = (apps.id(at: index), turn.now)
+    changeRefreshing(of: index, &turn) { $0.stop(reason, because: detail, app: id, at: now) }
   }
 
   /// Lets a running refresh expire, unless it has ended or is asked to end.
   mutating func expire(_ refresh: RefreshID, _ turn: inout Turn) {
-    guard let index = index(of: refresh), var refreshing = apps[index].refreshing, refreshing.stopReason == nil else {
-      return
-    }
-    let effect = refreshing.expire(app: apps.id(at: index), at: turn.now)
-    keepOrEnd(index, refreshing, effect, &turn)
-  }
-
-  /// Keeps a refresh that was asked to end, or ends it if none of its tasks runs.
-  mutating func keepOrEnd(_ index: AppIndex, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
-    turn.touch(index)
-    apps[index].refreshing = refreshing
-    if let effect { turn.decision.effects.append(effect) }
-    if refreshing.isDone { end(index, refreshing, &turn) }
+    guard let index = index(of: refresh), apps[index].refreshing?.stopReason == nil else { return }
+    let (id, now) = (apps.id(at: index), turn.now)
+    changeRefreshing(of: index, &turn) { $0.expire(app: id, at: now) }
   }
 
   /// Stops everything for good, in order of id, except the refreshes left to the next daemon.
@@ -155,10 +144,11 @@ extension Engine {
     let (now, end) = (turn.now, countingNotTaken(end, by: index))
     var next: [Int] = []
     var (record, deadline): (TaskRecord?, Instant?)
-    changeRefreshing(refresh, &turn) { refreshing in
+    changeRefreshing(of: index, &turn) { refreshing in
       record = refreshing.end(task: task, end, at: now)
       deadline = refreshing.deadline.at
       next = refreshing.startNext(at: now)
+      return nil
     }
     if let record, let deadline {
       turn.decision.tasksEnded.append(EndedTask(refresh, of: id, record, deadline: deadline))
@@ -166,16 +156,25 @@ extension Engine {
     turn.decision.effects += next.map { .startTask(refresh, id, task: $0) }
   }
 
-  /// Changes a running refresh, and ends it if that was its last task.
+  /// Changes a running refresh; an unknown refresh stays unknown.
   mutating func changeRefreshing(_ refresh: RefreshID, _ turn: inout Turn, change: (inout Refreshing) -> Void) {
-    guard let index = index(of: refresh), var refreshing = apps[index].refreshing else { return }
-    change(&refreshing)
-    turn.touch(index)
-    if refreshing.isDone {
-      end(index, refreshing, &turn)
-    } else {
-      apps[index].refreshing = refreshing
+    guard let index = index(of: refresh) else { return }
+    changeRefreshing(of: index, &turn) { refreshing in
+      change(&refreshing)
+      return nil
     }
+  }
+
+  /// Changes the app's running refresh, performs the effect of the change, and ends the refresh if no task is left.
+  ///
+  /// Every change of a running refresh goes through here, except for its start and the steps that time takes.
+  mutating func changeRefreshing(of index: AppIndex, _ turn: inout Turn, change: (inout Refreshing) -> Effect?) {
+    guard var refreshing = apps[index].refreshing else { return }
+    let effect = change(&refreshing)
+    turn.touch(index)
+    apps[index].refreshing = refreshing
+    if let effect { turn.decision.effects.append(effect) }
+    if refreshing.isDone { end(index, refreshing, &turn) }
   }
 
   /// Counts how often in a row an activated app has not taken its refresh; from the fourth time on that is a failure.
@@ -191,7 +190,7 @@ extension Engine {
   }
 
   /// Gives a refresh its outcome after its last task.
-  mutating func end(_ index: AppIndex, _ refreshing: Refreshing, _ turn: inout Turn) {
+  private mutating func end(_ index: AppIndex, _ refreshing: Refreshing, _ turn: inout Turn) {
     let id = apps.id(at: index)
     var record = refreshing.record(of: id, at: turn.now)
     freeSlot(refreshing)
