@@ -5,7 +5,7 @@ public struct Decision: Hashable, Sendable {
   /// The ended tasks that had run, in this order, also the tasks of the refreshes that ended.
   public var tasksEnded: [EndedTask] = []
   /// The ended sessions of transfers that their apps never learn of, because no refresh could be started for a week.
-  public var wakesDropped: [TransferSession] = []
+  public var sessionsDropped: [TransferSession] = []
   /// The apps whose phase changed by a signal, a lease, a desktop or a session, with the new phase.
   public var phases: [AppID: Phase] = [:]
   /// The effects to perform after the commit, in this order, even if it fails.
@@ -18,7 +18,7 @@ public struct Decision: Hashable, Sendable {
   public mutating func merge(_ later: Decision) {
     changes.merge(later.changes)
     tasksEnded += later.tasksEnded
-    wakesDropped += later.wakesDropped
+    sessionsDropped += later.sessionsDropped
     phases.merge(later.phases) { $1 }
     effects += later.effects
   }

@@ -56,8 +56,8 @@ public struct Engine: Sendable {
     self.awaitsBegin = awaitsBegin
     planner = Planner(learnings: device.learnings, day: device.day)
     var late = lateClock
-    late?.note(states, pushes, device.pause)
-    late?.note(transfers)
+    late?.remember(states, pushes, device.pause)
+    late?.remember(transfers)
     judge = Judge(
       spread: spread, clock: LocalClock(wallOffset: wallOffset, zone: zone, late: late), pause: device.pause)
     apps = AppTable(restoring: states)
@@ -145,7 +145,7 @@ public struct Engine: Sendable {
       changeRefreshing(refresh, &turn) { $0.hints.merge(retryAfter: wait) }
     case .freshFor(let refresh, let span):
       changeRefreshing(refresh, &turn) { $0.hints.merge(freshFor: span) }
-    case .began(let refresh): startClock(refresh, &turn)
+    case .began(let refresh): startDeadline(refresh, &turn)
     case .expired(let refresh): expire(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .survived(let refresh, let tasks): judge.running.keep(tasks, thatSurvivedOf: refresh)

@@ -3,7 +3,7 @@ import HeapModule
 /// When each app is next looked at, which apps wait for a slot, and which apps follow the conditions.
 struct Schedule: Sendable {
   private var agenda = Agenda()
-  private var waiting = StartQueue()
+  private var startQueue = StartQueue()
   private var following = AppFlags()
 
   /// The apps to judge again when a condition or a pause changes: held apps, guards, and apps with pushes below `high`.
@@ -22,22 +22,22 @@ struct Schedule: Sendable {
   func wake(beside own: Window?) -> Window? { agenda.wake(beside: own) }
 
   /// Has an app wait for a slot, or no longer.
-  mutating func queue(_ index: AppIndex, _ entry: StartQueue.Entry?) { waiting.set(index, to: entry) }
+  mutating func queue(_ index: AppIndex, _ entry: StartQueue.Entry?) { startQueue.set(index, to: entry) }
 
   /// Takes the next app out of the queue whose user has a free slot.
   mutating func takeNext(where hasSlot: (UInt32) -> Bool) -> AppIndex? {
-    guard !waiting.isEmpty, let index = waiting.first(where: hasSlot) else { return nil }
-    waiting.set(index, to: nil)
+    guard !startQueue.isEmpty, let index = startQueue.first(where: hasSlot) else { return nil }
+    startQueue.set(index, to: nil)
     return index
   }
 
   /// Considers the waiting apps of all users again, because a slot may be free for them.
-  mutating func considerAll() { waiting.openAll() }
+  mutating func considerAll() { startQueue.openAll() }
 
   /// Gives an app no work by time, and no slot.
   mutating func leaveOut(_ index: AppIndex) {
     agenda.set(index, to: nil)
-    waiting.set(index, to: nil)
+    startQueue.set(index, to: nil)
   }
 }
 

@@ -80,14 +80,14 @@ struct SeenMessageTable {
   ///
   /// If the source says that the message is new (`isNew`), a known id is a reused id. `wall` is Unix time in
   /// microseconds.
-  mutating func note(_ message: String, of app: AppID, isNew: Bool, atWall wall: Int64) throws(StoreError) -> Bool {
+  mutating func record(_ message: String, of app: AppID, isNew: Bool, atWall wall: Int64) throws(StoreError) -> Bool {
     let oldest = wall - Self.memory.inMicroseconds
     try forget.run(.text(app.description), .text(message), isNew.columnValue, .integer(oldest))
     try insert.run(.text(message), .integer(wall), .text(app.description))
-    var isNoted = false
-    try changes.rows { row in isNoted = row.integer(0) > 0 }
-    if isNoted { try bound.added(app) }
-    return isNoted
+    var isRecorded = false
+    try changes.rows { row in isRecorded = row.integer(0) > 0 }
+    if isRecorded { try bound.added(app) }
+    return isRecorded
   }
 
   /// Forgets that a message was accepted.

@@ -137,7 +137,7 @@ final class Tables {
     var known: Set<PushID> = []
     for arrived in batch.arrived {
       let isFirst = try arrived.message.map { message throws(StoreError) in
-        try seenMessages.note(message, of: arrived.app, isNew: arrived.isNew, atWall: clock.wall(clock.now))
+        try seenMessages.record(message, of: arrived.app, isNew: arrived.isNew, atWall: clock.wall(clock.now))
       }
       guard isFirst ?? true else {
         known.insert(arrived.id)

@@ -235,7 +235,7 @@ public final class Connection {
     switch call.action {
     case .fail(let error): state.fail(error)
     case .run where call.kind.isPointlessWithoutReader && (call.isOneway || self.state == .hungUp): state.drop()
-    case .run(let handler): server.begin(state) { handler(state) }
+    case .run(let handler): server.run(state) { handler(state) }
     }
   }
 

@@ -135,16 +135,16 @@ public final class Server {
   /// Runs a call.
   ///
   /// Work waits for the user's earlier work; a watch beyond the bound is refused.
-  func begin(_ call: CallState, _ run: @escaping () -> Void) {
+  func run(_ call: CallState, _ handler: @escaping () -> Void) {
     let uid = call.connection.peer.uid
     if call.kind == .watch {
       guard accounts.addWatch(of: uid) else { return call.fail(tooManyWatches) }
       call.onEnd = { [weak self] in self?.accounts.endWatch(of: uid) }
     }
-    guard call.kind.isWork else { return run() }
-    guard accounts.begin((call, run)) else { return }
+    guard call.kind.isWork else { return handler() }
+    guard accounts.begin((call, handler)) else { return }
     endWork(of: uid, with: call)
-    run()
+    handler()
   }
 
   /// Makes the first answer of a call end its user's work and start the next.

@@ -21,9 +21,9 @@ import Testing
     var sequence = TerminationSequence(grace: .seconds(5))
     sequence.begin(at: at(10), killBy: at(12))
     #expect(sequence.wake == at(12))
-    sequence.hasten(killBy: at(11))
+    sequence.bringForward(killBy: at(11))
     #expect(sequence.wake == at(11))
-    sequence.hasten(killBy: at(30))
+    sequence.bringForward(killBy: at(30))
     #expect(sequence.advance(at: at(11)) == .kill)
   }
 
@@ -32,7 +32,7 @@ import Testing
     sequence.begin(at: at(0))
     #expect(
       (sequence.advance(at: at(5)), sequence.advance(at: at(6)), sequence.advance(at: at(10))) == (.kill, nil, .kill))
-    sequence.hasten(killBy: at(11))
+    sequence.bringForward(killBy: at(11))
     #expect(sequence.wake == at(15))
     #expect(sequence.advance(at: at(15)) == .giveUp)
     #expect(sequence.wake == at(20) && sequence.advance(at: at(20)) == .kill)

@@ -51,7 +51,7 @@ struct Timeline {
       if effect.isStart { continue }
       perform(effect)
     }
-    for session in decision.wakesDropped { write("drop-wake \(session.app.name) \(session.name)") }
+    for session in decision.sessionsDropped { write("drop-wake \(session.app.name) \(session.name)") }
     for dropped in decision.changes.history.droppedPushes {
       write("drop \(dropped.app.name) \(dropped.contentID ?? "-")")
     }

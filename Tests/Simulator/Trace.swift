@@ -61,7 +61,7 @@ public struct Trace: Sendable {
     }
     for (id, change) in pushes where change == .merged { decisions.add("push merged \(id)") }
     for push in changes.history.droppedPushes { decisions.add("push dropped \(push.id) \(push.app)") }
-    for session in decision.wakesDropped.sorted() { decisions.add("wake dropped \(session.app) \(session.name)") }
+    for session in decision.sessionsDropped.sorted() { decisions.add("wake dropped \(session.app) \(session.name)") }
     for task in decision.tasksEnded { decisions.add("task \(task.refresh) \(task.app) \(task.deadline.microseconds)") }
     for opening in changes.history.openings { decisions.add("opening \(opening.app) \(opening.at.microseconds)") }
     for (id, areForgotten) in changes.history.openingsForgotten.sorted(by: { $0.key < $1.key }) {

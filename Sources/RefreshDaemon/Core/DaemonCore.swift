@@ -23,7 +23,7 @@ protocol DecisionObserver: AnyObject {
   func observe(_ decision: Decision, on event: Event, at now: Instant)
 }
 
-/// The whole of the daemon, for its parts.
+/// What the parts of the daemon ask of ``Daemon``, which alone implements it.
 protocol DaemonDelegate: AnyObject {
   /// Performs effects, after the commit of their decision where they wait for it.
   func perform(_ work: [PendingCommit.Work])
@@ -43,9 +43,9 @@ protocol DaemonDelegate: AnyObject {
 ///
 /// The parts of the daemon read the engine here, and change it only by events.
 final class DaemonCore {
-  /// The engine; lent, because a copy for each reader would count references to everything in it.
+  /// The engine, yielded in place: a copy would retain every buffer in it.
   var engine: Engine { _read { yield ownEngine } }
-  /// The configuration in force; lent like the engine.
+  /// The configuration in force, yielded in place like the engine.
   var configuration: ConfigurationInForce { _read { yield ownConfiguration } }
   private var ownEngine: Engine
   private var ownConfiguration = ConfigurationInForce()

@@ -63,7 +63,7 @@ final class RefreshRunner: CommitContributor, ProcessOwner {
     let isAttached = parts.audience.attached.performer(of: app.id) != nil
     // If the app attached while the start was being saved, nothing needs to activate it.
     if isAttached, app.commands.first?.activation != nil { return perform(refresh, of: app, trigger) }
-    guard let deadline = startClock(of: refresh) else { return }
+    guard let deadline = startDeadline(of: refresh) else { return }
     let running = register(refresh, of: app, trigger, deadline: deadline, performer: nil)
     for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
       launch(task, of: refresh, running)
@@ -71,7 +71,7 @@ final class RefreshRunner: CommitContributor, ProcessOwner {
   }
 
   /// Starts the deadline of a refresh, and returns it; nil if the refresh must not start any more.
-  private func startClock(of refresh: RefreshID) -> Instant? {
+  private func startDeadline(of refresh: RefreshID) -> Instant? {
     guard core.engine.isAwaitingBegin(refresh) else { return nil }
     core.handle(.began(refresh))
     return core.engine.deadline(of: refresh)
@@ -95,7 +95,7 @@ final class RefreshRunner: CommitContributor, ProcessOwner {
 
   /// Has the app's attached process perform a refresh.
   func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
-    guard let deadline = startClock(of: refresh) else { return }
+    guard let deadline = startDeadline(of: refresh) else { return }
     let performer = parts.audience.attached.performer(of: app.id)?.lease
     let running = register(refresh, of: app, trigger, deadline: deadline, performer: performer)
     // The process may have left since the decision.

@@ -125,7 +125,7 @@ final class Saving {
       return
     }
     if !isToBeSaved && problem == nil {
-      finish(takePending())
+      performAndAnswer(takePending())
       return core.delegate.leaveIfDone()
     }
     guard mayGather else { return commitNow() }
@@ -163,17 +163,17 @@ final class Saving {
         continue
       }
       let batch = makeBatch()
-      let turn = takePending()
-      (underWay, beganAt) = (turn, batch.now)
+      let commit = takePending()
+      (underWay, beganAt) = (commit, batch.now)
       core.scheduler.arm(bound, after: Self.patience, accuracy: 1000)
-      return ports.store.save(batch, durably: turn.isDurable || !turn.promises.isEmpty) { self.saved($0) }
+      return ports.store.save(batch, durably: commit.isDurable || !commit.promises.isEmpty) { self.saved($0) }
     } while !isEmpty
     becomeIdle()
   }
 
   /// Handles the store's answer.
   private func saved(_ result: Result<Set<PushID>, StoreError>) {
-    guard let turn = underWay else { return }
+    guard let commit = underWay else { return }
     bound?.disarm()
     (underWay, refusal) = (nil, nil)
     var (problem, known): (StoreError?, Set<PushID>) = (nil, [])
@@ -188,8 +188,8 @@ final class Saving {
     if problem == nil { for promise in late { promise.storedLate?(known) } }
     // A new file gets everything at once; if it is damaged again, after the pause.
     let isDamagedAgain = problem?.isSetAside == true && self.problem?.isSetAside == true
-    complete(turn, problem, known)
-    guard isEmpty || isDamagedAgain || mayGather else { return commit() }
+    complete(commit, problem, known)
+    guard isEmpty || isDamagedAgain || mayGather else { return self.commit() }
     becomeIdle()
     if mayGather { commitIfNeeded() }
   }
@@ -238,33 +238,35 @@ final class Saving {
     return batch
   }
 
-  private func complete(_ turn: PendingCommit, _ problem: StoreError?, _ known: Set<PushID>) {
-    note(problem)
-    unreleased += turn.changes.history.refreshes.map(\.id)
+  /// Concludes a commit: the promises of its callers, its effects and its answers.
+  private func complete(_ commit: PendingCommit, _ problem: StoreError?, _ known: Set<PushID>) {
+    handle(problem)
+    unreleased += commit.changes.history.refreshes.map(\.id)
     if problem == nil {
-      if !turn.changes.erased.isEmpty { core.delegate.erased(turn.changes.erased) }
+      if !commit.changes.erased.isEmpty { core.delegate.erased(commit.changes.erased) }
       for refresh in unreleased { ports.processes.release(refresh.run) }
       unreleased = []
     }
-    var promises = turn.promises
+    var promises = commit.promises
     if problem != nil {
       // The store saves this batch with the next.
-      pending.isDurable = pending.isDurable || turn.isDurable
+      pending.isDurable = pending.isDurable || commit.isDurable
       // Refused changes are undone, newest first. The next commit's changes were made on top of them, and would be undone
       // with them without their callers' knowledge.
       promises = (promises + pending.takePromises()).reversed()
     }
     for promise in promises { promise.conclude(problem, known) }
-    finish(turn)
+    performAndAnswer(commit)
   }
 
-  private func finish(_ turn: PendingCommit) {
-    for answer in turn.answers { answer() }
-    core.delegate.perform(turn.work)
+  /// Answers the waiting calls, and has ``Daemon`` perform the effects: here a decided start becomes a process.
+  private func performAndAnswer(_ commit: PendingCommit) {
+    for answer in commit.answers { answer() }
+    core.delegate.perform(commit.work)
   }
 
   /// Arms the retry of a failed commit; reports once that writing fails, and once that it works again.
-  private func note(_ problem: StoreError?) {
+  private func handle(_ problem: StoreError?) {
     if let problem {
       core.scheduler.arm(timer, after: Self.retryAfter, accuracy: 1_000_000)
       saveAllAfter(problem)

@@ -222,7 +222,7 @@ final class TransferRunner: CommitContributor, SavedPart, WorkerPoolOwner {
 
   func contribute(to commit: inout CommitAdditions, from decision: Decision, on event: Event) {
     if case .configured = event { stopThoseOfFormerOwners(core) }
-    for session in decision.wakesDropped { journal.dropped(wakeFor: session) }
+    for session in decision.sessionsDropped { journal.dropped(wakeFor: session) }
     let changed = decision.changes.transfers
     for id in changed where core.engine.transferState(of: id) == nil {
       if let transfer = known[id] { watchers.note(forgotten: id, of: transfer.session) }

@@ -103,7 +103,9 @@ struct App: Sendable {
   var lost: Started? { boxedRefresh == nil ? started : nil }
 
   /// Requests a refresh; an app that is off takes no request.
-  mutating func ask(_ trigger: Trigger, at instant: Instant) { if !isOff { requests.ask(trigger, at: instant) } }
+  mutating func request(_ trigger: Trigger, at instant: Instant) {
+    if !isOff { requests.add(trigger, at: instant) }
+  }
 
   /// Drops the request; if calls wait for it, makes it a manual request instead.
   mutating func dropRequest(at now: Instant) { requests.drop(callersMayWait: !isOff && policy != nil, at: now) }

@@ -82,17 +82,17 @@ typealias AppIndex = Int32
 
 /// Collects apps in any order; each may come more than once.
 struct AppIndexes {
-  private var noted: [AppIndex] = []
+  private var inserted: [AppIndex] = []
 
-  mutating func insert(_ index: AppIndex) { noted.append(index) }
+  mutating func insert(_ index: AppIndex) { inserted.append(index) }
 
-  mutating func insert(_ indexes: some Sequence<AppIndex>) { noted.append(contentsOf: indexes) }
+  mutating func insert(_ indexes: some Sequence<AppIndex>) { inserted.append(contentsOf: indexes) }
 
   /// Each app once, in order of id.
   var inOrder: [AppIndex] {
-    if zip(noted, noted.dropFirst()).allSatisfy(<) { return noted }
+    if zip(inserted, inserted.dropFirst()).allSatisfy(<) { return inserted }
     var indexes: [AppIndex] = []
-    for index in noted.sorted() where indexes.last != index { indexes.append(index) }
+    for index in inserted.sorted() where indexes.last != index { indexes.append(index) }
     return indexes
   }
 }

@@ -10,7 +10,7 @@ struct Mailbox: Hashable, Sendable {
   /// The ended transfer sessions that wait to wake the app, in the order in which they ended.
   private(set) var drained: [DrainedSession] = []
   /// How often ended sessions have woken the app.
-  private var wakeLimit = WakeLimit()
+  private var deliveryLimit = DeliveryLimit()
   /// When the last pushes woke the app, oldest first, boot clock: the instants that the push limit counts.
   private var pushedAt: [Instant] = []
 
@@ -35,14 +35,14 @@ struct Mailbox: Hashable, Sendable {
   var followsConditions: Bool { pushes.contains { $0.urgency != .high } }
 
   /// The pushes but the one that a refresh delivers.
-  func waiting(beside delivered: PushID?) -> [Push] {
+  func undelivered(beside delivered: PushID?) -> [Push] {
     pushes.isEmpty ? [] : pushes.filter { $0.id != delivered }
   }
 
   /// The undelivered pushes in order of delivery: urgent ones, then the others, each in order of arrival.
   func inTurn(beside delivered: PushID?) -> [Push] {
-    let waiting = waiting(beside: delivered)
-    return waiting.filter { $0.urgency == .high } + waiting.filter { $0.urgency != .high }
+    let undelivered = undelivered(beside: delivered)
+    return undelivered.filter { $0.urgency == .high } + undelivered.filter { $0.urgency != .high }
   }
 
   /// When the limit lets one more push of an urgency wake the app, boot clock; nil if it never had to wait.
@@ -71,15 +71,15 @@ struct Mailbox: Hashable, Sendable {
 
   /// The push to drop where too many wait: the oldest, and one that is not urgent before one that is.
   private func toDrop(beside delivered: PushID?) -> Push? {
-    let waiting = waiting(beside: delivered)
-    return waiting.dropLast().first { $0.urgency != .high } ?? waiting.first
+    let undelivered = undelivered(beside: delivered)
+    return undelivered.dropLast().first { $0.urgency != .high } ?? undelivered.first
   }
 
   /// Two waiting pushes, the later of which replaces the other; nil if there are none.
   private func toMerge(beside delivered: PushID?) -> (older: Push, newer: Push)? {
-    let waiting = waiting(beside: delivered)
-    for (index, newer) in waiting.enumerated() {
-      if let older = waiting[..<index].first(where: { $0.isReplaced(by: newer) }) { return (older, newer) }
+    let undelivered = undelivered(beside: delivered)
+    for (index, newer) in undelivered.enumerated() {
+      if let older = undelivered[..<index].first(where: { $0.isReplaced(by: newer) }) { return (older, newer) }
     }
     return nil
   }
@@ -154,7 +154,7 @@ struct Mailbox: Hashable, Sendable {
   var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
 
   /// When an ended session wakes the app, boot clock; nil without one.
-  var wakesForSessionAt: Instant? { nextDrained.map { max($0.earliest, wakeLimit.freeAt ?? $0.earliest) } }
+  var deliversSessionAt: Instant? { nextDrained.map { max($0.earliest, deliveryLimit.freeAt ?? $0.earliest) } }
 
   /// Adds an ended session, unless it waits already.
   mutating func add(_ session: DrainedSession) {
@@ -169,7 +169,7 @@ struct Mailbox: Hashable, Sendable {
   }
 
   /// Counts a wake for an ended session.
-  mutating func countWake(at now: Instant) { wakeLimit.count(at: now) }
+  mutating func countDelivery(at now: Instant) { deliveryLimit.count(at: now) }
 
   /// Forgets all ended sessions.
   mutating func forgetSessions() { drained = [] }
@@ -186,7 +186,7 @@ public struct DrainedSession: Hashable, Sendable {
 /// How often ended sessions may wake an app: 20 times at once, and 30 times an hour in the long run.
 ///
 /// An app that queues a transfer in each of its wakes would otherwise run without a pause.
-struct WakeLimit: Hashable, Sendable {
+struct DeliveryLimit: Hashable, Sendable {
   /// The wakes at once.
   private static let burst = 20
   /// The time after which one more wake is free.

@@ -99,7 +99,7 @@ struct Requests: Hashable, Sendable {
   ///
   /// The stronger trigger stays: first `manual`, then a trigger that is asked for, then a trigger that outlives a change of
   /// phase.
-  mutating func ask(_ trigger: Trigger, at instant: Instant) {
+  mutating func add(_ trigger: Trigger, at instant: Instant) {
     guard let asked = pending else { return pending = Request(trigger: trigger, earliest: instant) }
     if trigger == .foreground, asked.trigger == .retry { isRetryForUser = true }
     let isStronger =

@@ -123,7 +123,7 @@ extension App {
     if let change = dueByChange(limits: limits, at: now) { next.add(Due(.change, at: change), .change) }
     if let oneShot = requests.oneShot { next.add(Due(.manual, at: oneShot.earliest), .manual) }
     if let push { next.add(Due(.push, at: push), .push) }
-    if let session = mailbox.wakesForSessionAt { next.add(Due(.transfer, at: session), .session) }
+    if let session = mailbox.deliversSessionAt { next.add(Due(.transfer, at: session), .session) }
     return next.due
   }
 

@@ -28,7 +28,7 @@ struct Refreshing: Hashable, Sendable {
     case ending(StopReason, TerminationSequence)
   }
 
-  /// The saved start; its instant is set by ``startClock(at:)`` if the start waited for the disk.
+  /// The saved start; its instant is set by ``startDeadline(at:)`` if the start waited for the disk.
   private(set) var started: Started
   /// When it is asked to end.
   private(set) var deadline: Deadline
@@ -52,7 +52,7 @@ struct Refreshing: Hashable, Sendable {
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
-  /// Makes a refresh; if it `beginsLater`, ``startClock(at:)`` follows when the start is performed.
+  /// Makes a refresh; if it `beginsLater`, ``startDeadline(at:)`` follows when the start is performed.
   init(_ started: Started, policy: Policy, isAttached: Bool = false, beginsLater: Bool = false) {
     self.started = started
     deadline = Deadline(from: started.at, policy: policy)
@@ -73,7 +73,7 @@ struct Refreshing: Hashable, Sendable {
   private static let shortWait = Duration.seconds(1)
 
   /// Starts the deadline: the start is performed now.
-  mutating func startClock(at now: Instant) {
+  mutating func startDeadline(at now: Instant) {
     guard stage == .started else { return }
     deadline.restart(at: now)
     if started.at.duration(to: now) >= Self.shortWait { started.at = now }
@@ -199,7 +199,7 @@ struct Refreshing: Hashable, Sendable {
       stage = .warned
       return .warn(started.id, app, deadline: min(deadline.at, end))
     case .ending(let reason, var sequence):
-      sequence.hasten(killBy: end)
+      sequence.bringForward(killBy: end)
       stage = .ending(reason, sequence)
       return nil
     case .warned:

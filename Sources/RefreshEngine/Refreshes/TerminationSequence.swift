@@ -76,7 +76,7 @@ public struct TerminationSequence: Hashable, Sendable {
   public mutating func beginOrAdvance(at now: Instant) -> Step? { begin(at: now) ?? advance(at: now) }
 
   /// Shortens the grace: the processes must be gone at an instant, boot clock.
-  public mutating func hasten(killBy latest: Instant) {
+  public mutating func bringForward(killBy latest: Instant) {
     guard isBegun, !isKilled, let due = wake else { return }
     wake = min(due, latest)
   }

@@ -84,16 +84,16 @@ extension Engine {
     let (spacing, timetable) = (apps[index].spacing(in: .foreground, limits: judge.limits), apps[index].timetable)
     switch policy.onForeground {
     case .always:
-      apps[index].ask(.foreground, at: now)
+      apps[index].request(.foreground, at: now)
     case .stale:
       guard let spacing, apps[index].refreshing == nil else { return }
       let isStale = timetable.freshAt.map { $0 + spacing <= now } ?? true
       let mayTry = timetable.lastStart.map { $0 + judge.limits.foregroundFloor <= now } ?? true
-      if isStale && mayTry { apps[index].ask(.foreground, at: now) }
+      if isStale && mayTry { apps[index].request(.foreground, at: now) }
     case .never:
       guard let spacing else { return }
       let isOverdue = timetable.lastStart.map { $0 + spacing <= now } ?? true
-      if isOverdue { apps[index].ask(.interval, at: max(now + spacing, timetable.refusedUntil ?? now)) }
+      if isOverdue { apps[index].request(.interval, at: max(now + spacing, timetable.refusedUntil ?? now)) }
     }
   }
 }
@@ -106,7 +106,7 @@ extension Engine {
   /// An app that is off gets no request.
   mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil, !apps[index].isOff else { return }
-    apps[index].ask(trigger, at: turn.now)
+    apps[index].request(trigger, at: turn.now)
     apps[index].questions.askSooner(at: turn.now, ofGuard: apps[index].isGuard)
     turn.touch(index)
     turn.decision.changes.apps.insert(id)

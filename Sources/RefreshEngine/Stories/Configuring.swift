@@ -44,7 +44,7 @@ extension Engine {
     planner.replan(after: limitsBefore, apps, judge, &turn)
     catchUp(&turn, isMissed: isFirst, besides: overdue)
     transfers.resume(isFirst: isFirst, judge, apps, &turn)
-    requestWakes(at: turn.now)
+    requestDeliveries(at: turn.now)
     if isFirst { tidyPushes(&turn) }
     schedule.considerAll()
     turn.touched.insert(apps.indexes)

@@ -79,12 +79,12 @@ extension Engine {
   }
 
   /// Wakes the apps of the drained sessions that the previous daemon has left.
-  mutating func requestWakes(at now: Instant) {
-    for session in transfers.queue.sessions.keys.sorted() { requestWake(for: session, at: now) }
+  mutating func requestDeliveries(at now: Instant) {
+    for session in transfers.queue.sessions.keys.sorted() { requestDelivery(for: session, at: now) }
   }
 
-  private mutating func requestWake(for session: TransferSession, at earliest: Instant) {
-    if transfers.needsWake(session) { addSession(session, at: earliest) }
+  private mutating func requestDelivery(for session: TransferSession, at earliest: Instant) {
+    if transfers.needsDelivery(session) { addSession(session, at: earliest) }
   }
 
   private mutating func addSession(_ session: TransferSession, at earliest: Instant) {
@@ -95,8 +95,8 @@ extension Engine {
   }
 
   /// Counts a wake for a drained session, which is saved before its first process.
-  mutating func countWake(_ started: Started, of index: AppIndex, _ turn: inout Turn) {
-    apps[index].mailbox.countWake(at: turn.now)
+  mutating func countDelivery(_ started: Started, of index: AppIndex, _ turn: inout Turn) {
+    apps[index].mailbox.countDelivery(at: turn.now)
     transfers.addTries(1, to: started, of: apps.id(at: index), &turn)
   }
 
@@ -104,19 +104,19 @@ extension Engine {
   ///
   /// A refresh that was cut short, that a person stopped, or that failed and is worth a retry has not delivered it.
   /// Neither has a refresh that could not be started; that counts as no try, and is given up after a week.
-  mutating func resolveWake(_ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
+  mutating func resolveSession(_ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
     guard let name = started.session else { return }
     let session = TransferSession(app: record.app, name: name)
     var retryAt = retryAt
     if record.hasStartedNothing {
       transfers.addTries(-1, to: started, of: record.app, &turn)
       retryAt = againAfterNoStart(of: started, record.app, at: turn.now)
-      if retryAt == nil { turn.decision.wakesDropped.append(session) }
+      if retryAt == nil { turn.decision.sessionsDropped.append(session) }
     } else if record.isStoppedByPerson {
       retryAt = turn.now
     }
     if retryAt == nil { transfers.markDelivered(by: started, to: record.app, &turn) }
-    requestWake(for: session, at: retryAt ?? turn.now)
+    requestDelivery(for: session, at: retryAt ?? turn.now)
   }
 
   /// For how long a refresh that cannot be started is tried again for a session.

@@ -35,7 +35,7 @@ extension Engine {
     started.isForced = trigger == .manual && apps[index].requests.isForced
     if let drained {
       _ = apps[index].mailbox.remove(sessionNamed: drained.name)
-      countWake(started, of: index, &turn)
+      countDelivery(started, of: index, &turn)
     }
     if let push { apps[index].mailbox.countAttempt(push, of: id, policy.pushLimit, &turn) }
     let isAttached = apps[index].isAttached
@@ -70,7 +70,7 @@ extension Engine {
 
   /// Starts the deadline of a refresh whose start is performed; stops the refresh if a hold came up while the start was
   /// being saved.
-  mutating func startClock(_ refresh: RefreshID, _ turn: inout Turn) {
+  mutating func startDeadline(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let index = index(of: refresh), var refreshing = apps[index].refreshing, refreshing.stage == .started else {
       return
     }
@@ -86,7 +86,7 @@ extension Engine {
       return stop(index, .constraintLost, because: judge.text(lacking: lost, by: apps[index]), &turn)
     }
     let saved = refreshing.started
-    refreshing.startClock(at: turn.now)
+    refreshing.startDeadline(at: turn.now)
     apps[index].refreshing = refreshing
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real start.
     guard refreshing.started != saved else { return }
@@ -209,12 +209,12 @@ extension Engine {
       ?? countFailure(index, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
     if let retryAt, !isCutShort { apps[index].requests.delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
-      resolveWake(record, refreshing.started, retryAt: retryAt, &turn)
+      resolveSession(record, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
       let again = retryOfPush(index, refreshing.started, record, retryAt: retryAt, at: turn.now)
       record.push = resolvePush(index, refreshing.started, retryAt: again, &turn)
     } else if let retryAt {
-      apps[index].ask(.retry, at: retryAt)
+      apps[index].request(.retry, at: retryAt)
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
     apps[index].timetable.setServerWord(
@@ -347,7 +347,7 @@ extension Engine {
     let id = apps.id(at: index)
     apps[index].refreshing = nil
     let push = resolvePush(index, started, retryAt: retryOfLostPush(index, started, at: turn.now), &turn)
-    if started.session == nil, push == nil, started.trigger != .retry { apps[index].ask(.retry, at: turn.now) }
+    if started.session == nil, push == nil, started.trigger != .retry { apps[index].request(.retry, at: turn.now) }
     turn.decision.changes.apps.insert(id)
     var record = RefreshRecord(
       id: started.id, app: id, trigger: started.trigger, startedAt: started.at, endedAt: turn.now,

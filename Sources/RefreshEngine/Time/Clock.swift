@@ -115,7 +115,7 @@ public struct LateClock: Hashable, Sendable {
   }
 
   /// Remembers the restored instants of apps, pushes and the pause that are still ahead.
-  mutating func note(_ states: [AppID: AppState], _ pushes: [AppID: [Push]], _ pause: Pause?) {
+  mutating func remember(_ states: [AppID: AppState], _ pushes: [AppID: [Push]], _ pause: Pause?) {
     guard !isEarlier else { return }
     if case .until(let end)? = pause { ahead.pause = end }
     for (id, state) in states {
@@ -126,7 +126,7 @@ public struct LateClock: Hashable, Sendable {
   }
 
   /// Remembers the restored transfers that wait for their time.
-  mutating func note(_ transfers: [TransferID: TransferState]) {
+  mutating func remember(_ transfers: [TransferID: TransferState]) {
     guard !isEarlier else { return }
     for (id, state) in transfers {
       if case .waiting(let from) = state.stage, from > restoredAt { ahead.transfers[id] = from }

@@ -114,7 +114,7 @@ struct TransferQueue: Sendable {
   }
 
   /// Updates how many bytes of a transfer are moved.
-  mutating func count(_ bytes: Int64, movedOf id: TransferID, at now: Instant) { paces[id]?.note(bytes, at: now) }
+  mutating func count(_ bytes: Int64, movedOf id: TransferID, at now: Instant) { paces[id]?.update(bytes, at: now) }
 
   /// Moves the transfers whose time has come into the lanes.
   mutating func ripen(at now: Instant) {

@@ -92,7 +92,7 @@ struct TransferSlots {
   }
 
   /// Frees a slot, and with it the one that is more than the bound.
-  mutating func giveBack(with server: String) {
+  mutating func release(with server: String) {
     count = min(count, limits.maxConcurrent) - 1
     ofHost[server] = min(ofHost[server, default: 0], limits.maxPerHost) - 1
   }
@@ -139,7 +139,7 @@ struct TransferPace: Sendable {
   init(at now: Instant) { (began, gotOnAt) = (now, now) }
 
   /// Updates how many bytes are moved.
-  mutating func note(_ bytes: Int64, at now: Instant) {
+  mutating func update(_ bytes: Int64, at now: Instant) {
     guard let before = self.bytes, bytes >= before else { return self.bytes = bytes }
     guard bytes - before >= Self.worthASlot else { return }
     (self.bytes, gotOnAt) = (bytes, now)

@@ -161,7 +161,7 @@ struct Transfers: Sendable {
     // From now on `failures` counts wakes.
     state.failures = 0
     set(state, of: id, &turn)
-    turn.sessions.append(.ended(state.policy.session, isDrained: needsWake(state.policy.session)))
+    turn.sessions.append(.ended(state.policy.session, isDrained: needsDelivery(state.policy.session)))
   }
 
   /// Sets a transfer's state, and has it saved.
@@ -257,7 +257,7 @@ struct Transfers: Sendable {
     for server: String, _ given: [UInt32: Int], _ judge: Judge, _ apps: AppTable, at now: Instant
   ) -> Int? {
     var slots = TransferSlots(given: queue, limits: judge.limits.transfers)
-    slots.giveBack(with: server)
+    slots.release(with: server)
     return queue.lanes.compactMap { key, servers in
       let mine = given[apps.owner(of: key.app)] ?? 0
       let waits =
@@ -385,7 +385,7 @@ struct Transfers: Sendable {
   }
 
   /// Whether a session is drained and its end is not delivered.
-  func needsWake(_ session: TransferSession) -> Bool {
+  func needsDelivery(_ session: TransferSession) -> Bool {
     guard let count = queue.sessions[session] else { return false }
     return count.open == 0 && !count.undelivered.isEmpty
   }
