@@ -1,3 +1,4 @@
+import RefreshEngine
 import Testing
 
 /// A due app waits for its constraints, and starts when a condition changes.
@@ -64,5 +65,15 @@ import Testing
         5h  start 1-3 c (interval)
         6h  start 1-4 d (interval)
         """, only: ["start"])
+  }
+
+  @Test func `A bridge that needs no network connects before any source has answered`() {
+    var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
+    for (network, mayBridge) in [(NetworkConstraint.none, true), (.any, false)] {
+      var limits = Limits()
+      limits.pushNetwork = network
+      _ = engine.handle(.configured(limits, [:]), at: Instant(microseconds: 0))
+      #expect(engine.mayBridge == mayBridge, "[push] network = \"\(network.rawValue)\"")
+    }
   }
 }

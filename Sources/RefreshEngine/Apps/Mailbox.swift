@@ -227,9 +227,7 @@ extension App {
 extension Judge {
   /// Whether the bridge may connect to its sources: the network meets the configuration, and the machine stays awake.
   var mayBridge: Bool {
-    var constraints = Constraints()
-    constraints.network = limits.pushNetwork
-    return !life.isSuspending && isNetworkMet(constraints)
+    !life.isSuspending && isMet(limits.pushNetwork)
   }
 
   /// The push that wakes the app next, and when, boot clock; nil if none does by time alone.
