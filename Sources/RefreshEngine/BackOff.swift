@@ -17,10 +17,10 @@ public struct BackOff: Hashable, Sendable {
   /// Retries of transfers whose content was wrong: 1 min, doubled, because each try may move the whole file.
   public static let wrongContent = BackOff(first: .minutes(1), longest: .hours(5), mostFailures: 10)
 
-  /// Questions to a command that has said no to a condition of the app's own: 30 s, doubled up to 15 min.
+  /// Questions to the command of an app's own condition that has said no: 30 s, doubled up to 15 min.
   public static let questions = BackOff(first: .seconds(30), longest: .minutes(15), mostFailures: 6)
 
-  /// Refreshes that the machine had no means to start: 5 s, doubled up to 5 min.
+  /// Refreshes that could not start for lack of processes or memory: 5 s, doubled up to 5 min.
   public static let starts = BackOff(first: .seconds(5), longest: .minutes(5), mostFailures: 7)
 
   /// The time that conditions must last before a guard returns its unit: 5 s, doubled up to 5 min.
@@ -34,9 +34,9 @@ public struct BackOff: Hashable, Sendable {
   /// The count after one more failure; it stops at ``mostFailures``.
   public func counting(_ failures: Int32) -> Int32 { min(failures + 1, mostFailures) }
 
-  /// The wait after some failures in a row, at least one.
+  /// The wait after a number of failures in a row, at least one.
   ///
-  /// `jitter` gives what to add to the doubled wait, by default nothing.
+  /// `jitter` gives an addition to the doubled wait; none by default.
   public func wait(after failures: Int32, jitter: (Duration) -> Duration = { _ in .zero }) -> Duration {
     let doubled = first * (1 << Int(min(max(failures, 1), mostFailures) - 1))
     return min(longest, doubled + jitter(doubled))
@@ -65,7 +65,7 @@ public struct Spread: Hashable, Sendable {
     return .microseconds(Int64(hash.multipliedFullWidth(by: microseconds).high))
   }
 
-  /// FNV-1a over the id, begun with the machine, then the finalizer of SplitMix64 to fill the high bits.
+  /// FNV-1a over the id, seeded with the machine, then the finalizer of SplitMix64 to fill the high bits.
   private func hash(of app: AppID) -> UInt64 {
     var hash = machine ^ 0xcbf2_9ce4_8422_2325
     for byte in app.description.utf8 {

@@ -2,7 +2,7 @@
 public struct Decision: Hashable, Sendable {
   /// What differs from the saved state.
   public var changes = Changes()
-  /// The ended tasks that had run, in this order, also the tasks of the refreshes that ended.
+  /// The tasks that ran and have ended, in this order, with those of the ended refreshes.
   public var tasksEnded: [EndedTask] = []
   /// The ended sessions of transfers that their apps never learn of, because no refresh could be started for a week.
   public var sessionsDropped: [TransferSession] = []
@@ -32,7 +32,7 @@ public struct Changes: Hashable, Sendable {
   public enum DevicePart: Hashable, Sendable {
     /// The user's pause.
     case pause
-    /// What all apps share of the learners, and the night up to which they are updated.
+    /// The learners that all apps share, and the last night that updated the learners.
     case habits
   }
 
@@ -59,7 +59,7 @@ public struct Changes: Hashable, Sendable {
   /// Whether nothing changed.
   public var isEmpty: Bool { self == Changes() }
 
-  /// Has an app erased.
+  /// Marks an app for erasure.
   public mutating func erase(_ app: AppID) {
     erased.insert(app)
     restored.remove(app)
@@ -71,7 +71,7 @@ public struct Changes: Hashable, Sendable {
     restored.insert(app)
   }
 
-  /// Adds later changes, which are saved with these: an app that they erase has nothing else to save of before.
+  /// Adds later changes, which are saved with these; drops the earlier changes of apps that they erase.
   public mutating func merge(_ later: Changes) {
     apps.subtract(later.erased)
     learned.subtract(later.erased)
@@ -91,11 +91,11 @@ public struct Changes: Hashable, Sendable {
 ///
 /// A crash may lose an effect, never a fact: the next daemon finds a started refresh in the store and resolves it.
 public enum Effect: Hashable, Sendable {
-  /// Start the tasks of the app that come after no other, side by side.
+  /// Start the app's tasks that wait for no other task, side by side.
   ///
   /// A `taskEnded` answers each started task, also if it cannot start.
   case start(RefreshID, AppID, Trigger, deadline: Instant)
-  /// Have the app's attached process perform the refresh, as its one task 0, in place of its commands.
+  /// Have the app's attached process perform the refresh, as the only task 0, in place of the app's commands.
   ///
   /// A single `taskEnded` answers this effect.
   case perform(RefreshID, AppID, Trigger, deadline: Instant)
@@ -128,7 +128,7 @@ public enum Effect: Hashable, Sendable {
   case reportHeld(Run, [Hold.Name], since: Instant)
   /// Report how a refresh of the app went, if its file asks for that, or if the app is failing now.
   indirect case reportEnd(EndReport, AppID)
-  /// Ask the command of a condition of the app's own whether it is met.
+  /// Ask the command of an app's own condition whether the condition is met.
   ///
   /// A single `answered` answers this effect, also if the command cannot start. The run's owner is the question.
   case ask(Run)
@@ -138,7 +138,7 @@ public enum Effect: Hashable, Sendable {
   case keep(Run, GuardedUnit, isKept: Bool)
   /// Have this keeper return its unit and end; if it does not run, start it to return the unit.
   ///
-  /// The one `keeperEnded` of that keeper answers this effect. It waits for no disk if the keeper certainly runs.
+  /// The one `keeperEnded` of that keeper answers this effect. It does not wait for the disk if the keeper is known to run.
   case giveBack(Run, GuardedUnit, isRunning: Bool)
   /// Report a unit that an earlier keeper kept, if it is still stopped or frozen: no file names it any more.
   case reportLeftUnit(AppID, GuardedUnit)

@@ -1,4 +1,4 @@
-/// All policy of refreshd, as a value: events in, decisions out, no clock, no I/O, no chance.
+/// All policy of refreshd, as a value: events in, decisions out, no clock, no I/O, no randomness.
 ///
 /// The same engine runs in the daemon, on real time, and in the simulator, on virtual time. The driver saves
 /// what a ``Decision`` changed, performs its effects, and comes back with `wokeUp` at ``nextWake`` at the latest.
@@ -8,8 +8,10 @@
 ///     // save decision.changes; perform decision.effects; arm a timer for engine.nextWake
 ///
 /// Every event first ends what is overdue, then is applied, and then starts what is ready.
+///
+/// The extensions in `Stories/` are parts of ``handle(_:at:)``: only `handle`, the stories and the forecasts call them.
 public struct Engine: Sendable {
-  /// The names of the runs that begin.
+  /// Numbers the runs.
   private var numbers: RunNumbers
   /// Whether the driver sends `began` when it performs a start; the deadline of a refresh runs from then on.
   let awaitsBegin: Bool
@@ -18,11 +20,11 @@ public struct Engine: Sendable {
   var judge: Judge
   /// The apps that were ever configured.
   @usableFromInline var apps: AppTable
-  /// The order in which apps are looked at.
+  /// When each app is judged again, and which apps wait for a slot.
   var schedule = Schedule()
   /// The transfers of all apps.
   var transfers = Transfers()
-  /// Learns, and plans background refreshes.
+  /// Learns how apps are used, and plans background refreshes.
   var planner: Planner
 
   /// The window of the next `wokeUp`, nil for never; stored, because a computed property would copy the engine.
@@ -39,13 +41,13 @@ public struct Engine: Sendable {
   ///   - spread: the stable offsets of this machine.
   ///   - states: the saved state of each app, in instants of this boot.
   ///   - wallOffset: wall time minus boot time.
-  ///   - zone: how local time follows from wall time.
+  ///   - zone: the time zone.
   ///   - device: the saved state of the device.
   ///   - learned: the saved learners of each app.
   ///   - transfers: the saved state of each transfer, in instants of this boot.
   ///   - pushes: the saved pushes of each app, in order of id, in instants of this boot.
   ///   - lateClock: the clock by which the state was restored after another boot; nil by default.
-  ///   - awaitsBegin: whether the driver handles `began` when it performs a start, because its store may be slow.
+  ///   - awaitsBegin: whether the driver sends `began` when it performs a start, because its store may be slow.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
     device: DeviceState = DeviceState(), learned: [AppID: AppHabits] = [:],
@@ -76,18 +78,22 @@ public struct Engine: Sendable {
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
     let zoneOffset = planner.learnings.zoneOffset
+    // What is overdue: the end of a pause, a night, the next step of a running refresh.
     endPause(&turn)
     if planner.beginNight(judge, now: now) { eraseOutdated(&turn) }
     for index in schedule.removeDue(at: now) {
       turn.touch(index)
       if apps[index].refreshing != nil { advance(index, &turn) }
     }
+    // The event, and its consequences for transfers.
     apply(event, &turn)
     followSessions(&turn)
     transfers.run(judge, apps, &turn)
     followSessions(&turn)
+    // The starts: no event starts a refresh itself. It touches apps; those that are ready wait for a slot.
     for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     startQueued(&turn)
+    // The consequences of each new verdict, and when to wake next.
     for index in turn.touched.inOrder { settle(index, &turn) }
     if planner.learnings.zoneOffset != zoneOffset { turn.decision.changes.device.insert(.habits) }
     updateNextWake()
@@ -95,17 +101,17 @@ public struct Engine: Sendable {
     return turn.decision
   }
 
-  /// The judgement about an app at an instant, boot clock.
+  /// Judges an app at an instant of the boot clock.
   ///
   /// An unknown app is held as not configured.
   public func verdict(on id: AppID, at now: Instant) -> Verdict {
     apps.index(of: id).map { verdict(on: $0, at: now) } ?? .held([.notConfigured])
   }
 
-  /// The judgement about the app at an index.
+  /// Judges the app at an index.
   func verdict(on index: AppIndex, at now: Instant) -> Verdict { judge.verdict(on: apps[index], at: now) }
 
-  /// The index of an app whose refresh runs; nil for an unknown refresh.
+  /// The index of a running refresh's app; nil for an unknown refresh.
   func index(of refresh: RefreshID) -> AppIndex? { judge.running.app(of: refresh).flatMap(apps.index) }
 
   /// A running refresh; nil if it is unknown.
@@ -186,10 +192,10 @@ public struct Engine: Sendable {
   /// How often the daemon has started on its store.
   public var start: UInt32 { numbers.start }
 
-  /// Names a new run for an app.
+  /// Makes a run for an app, with the next id.
   public mutating func makeRun(of app: AppID, for owner: RunOwner) -> Run { Run(numbers.next(), of: app, for: owner) }
 
-  /// Names a new refresh.
+  /// Makes the id of the next refresh.
   mutating func makeRefreshID() -> RefreshID { RefreshID(numbers.next()) }
 }
 

@@ -13,7 +13,7 @@ public enum Event: Hashable, Sendable {
   case leaseEnded(LeaseID, AppID)
   /// The app's presence on its owner's desktops changed; the same presence may come twice.
   case shown(AppID, Presence)
-  /// The sessions say whether the app's owner is there, with a session or lingering; the same may come twice.
+  /// Whether the app's owner is logged in or lingers, as the machine's sessions report; the same may come twice.
   case ownerPresent(AppID, Bool)
   /// A caller set or reset the app's intervals; they replace all earlier overrides.
   case overridden(AppID, Overrides)
@@ -21,7 +21,7 @@ public enum Event: Hashable, Sendable {
   case requested(AppID, Trigger)
   /// A person asks for a refresh now, or after the running refresh, against the app's constraints.
   case forced(AppID)
-  /// Calls wait for the app's next refresh, or do so no longer.
+  /// Calls wait for the app's next refresh, or no longer wait.
   ///
   /// While calls wait, a request that would be dropped, as on a change of phase, becomes a manual request.
   case awaited(AppID, Bool)
@@ -35,7 +35,7 @@ public enum Event: Hashable, Sendable {
   case skippedAll(AppID, until: Instant?)
   /// The user clears the app's learners.
   case forgotten(AppID)
-  /// The user has everything forgotten about an app that is out of the configuration.
+  /// The user deletes everything about an app that has left the configuration.
   case erased(AppID)
   /// A change by the user could not be stored; the state before it comes back (``Engine/undo(of:)``).
   case restored(Before)
@@ -43,9 +43,9 @@ public enum Event: Hashable, Sendable {
   case paused(Pause?)
   /// A condition of the machine has changed or become known.
   case observed(Observation)
-  /// The command of a condition of the app's own has answered this question.
+  /// The command of an app's own condition has answered this question.
   case answered(Run, FactState)
-  /// This question was not asked, because something else came to hold the app while the command queued.
+  /// This question was not asked, because something else held the app before its command could start.
   case withdrawn(Run)
   /// This keeper reports: whether it keeps the unit from running, and the unit's state in few words.
   case keeperReported(Run, isKept: Bool, text: String)
@@ -57,21 +57,21 @@ public enum Event: Hashable, Sendable {
   case zoneChanged(Zone)
   /// The daemon performs the start of a refresh now: its processes and its deadline run from now on.
   ///
-  /// Only a driver that announced it to the engine sends this event.
+  /// Only a driver that made the engine with `awaitsBegin` sends this event.
   case began(RefreshID)
   /// A task reported its outcome over the socket, before its process ended; `task` counts from 0.
   case completed(RefreshID, task: Int, Outcome, message: String)
   /// A task asks for a wait before the retry, if its refresh fails.
   case retryAfter(RefreshID, Duration)
-  /// A task promises that for this long after its end there is nothing newer.
+  /// A task promises that for this long after its end there will be nothing newer.
   case freshFor(RefreshID, Duration)
-  /// A person lets a running refresh expire, as its deadline would.
+  /// A person stops a running refresh as its deadline would.
   case expired(RefreshID)
   /// All processes of a task are gone; `task` counts from 0.
   case taskEnded(RefreshID, task: Int, TaskEnd)
   /// Tasks of a refresh, or their recorded ends, have survived the previous daemon.
   ///
-  /// Comes before the first `configured`, which resumes the refresh. Each of these tasks has its `taskEnded` after that.
+  /// Comes before the first `configured`, which resumes the refresh. A `taskEnded` follows for each of these tasks.
   case survived(RefreshID, tasks: Set<Int>)
   /// A process of the app serves its refreshes from now on.
   case attached(AppID)
@@ -83,7 +83,7 @@ public enum Event: Hashable, Sendable {
   case synced(AppID, foundNew: Bool)
   /// The machine will sleep at this instant, boot clock; `resumed` follows, also if it does not sleep.
   case suspending(until: Instant)
-  /// A caller asks for transfers, each with a number that was never used.
+  /// A caller requests transfers, each with a number that was never used.
   case enqueued([Enqueued])
   /// The user pauses a transfer, or resumes it.
   case transferPaused(TransferID, Bool)
@@ -97,7 +97,7 @@ public enum Event: Hashable, Sendable {
   case transferMoved(TransferID, bytes: Int64)
   /// The worker reports the result of a transfer, or has ended.
   case transferReported(TransferID, TransferReport)
-  /// There is room for a transfer that waits for room.
+  /// The disk has room for a transfer that waited for it.
   case roomFound(TransferID)
   /// A push came for an app, with a number that was never used.
   case pushed(AppID, Push)
@@ -105,7 +105,7 @@ public enum Event: Hashable, Sendable {
   case clockStepped(wallOffset: Duration)
   /// The daemon stops: nothing starts any more, and every refresh is asked to end, except those left to the next daemon.
   case stopped(leaving: Set<RefreshID>)
-  /// A caller asks for several changes with one call: applied in this order, and judged once.
+  /// A caller makes several changes with one call: they are applied in this order, and judged once.
   case several([Event])
   /// Time has passed, and nothing else happened.
   case wokeUp

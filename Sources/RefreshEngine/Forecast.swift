@@ -167,7 +167,7 @@ public struct Forecast: Sendable {
 }
 
 extension Engine {
-  /// Leaves out all other apps, as if no file named them; false if there are none.
+  /// Leaves out all other apps, as if no file named them; false if there are no others.
   fileprivate mutating func keep(_ kept: Set<AppID>) -> Bool {
     let others = configuredApps.filter { !kept.contains($0) }
     for id in others {

@@ -1,4 +1,4 @@
-/// The effect of an app's entry into the foreground, when it has data already.
+/// What happens when an app enters the foreground and has data already.
 public enum OnForeground: String, Hashable, Sendable, CaseIterable {
   /// Refresh at once if the data is older than the foreground interval.
   case stale
@@ -35,15 +35,15 @@ public struct Policy: Hashable, Sendable {
   /// They run under the one deadline: side by side, or after each other where the file says so. An app without tasks is
   /// refreshed only while a process of it is attached.
   public var tasks: [TaskPolicy]
-  /// The number of the app's owner, 0 by default: a user's refreshes share that user's slots.
+  /// The user id of the app's owner, 0 by default: a user's refreshes share that user's slots.
   public var owner: UInt32 = 0
   /// Whether the app's end on the user's desktop counts as `terminated`; false by default.
   public var isTerminatedOnExit = false
-  /// The conditions it asks for; none by default.
+  /// The conditions that a refresh needs; none by default.
   public var constraints = Constraints()
   /// Hours in which nothing deferrable starts; none by default.
   public var quiet: QuietHours?
-  /// The age of the data that begins to relax constraints, one after the other; nil for three background intervals.
+  /// The age of the data from which constraints are relaxed, one after the other; nil for three background intervals.
   public var maxStale: Duration?
   /// The age at which the daemon reports stale data; nil, the default, for no report.
   public var staleAfter: Duration?
@@ -75,7 +75,7 @@ public struct Policy: Hashable, Sendable {
   public var watch: [String] = []
   /// How long these folders must be quiet before that refresh starts; 30 s by default.
   public var watchSettle = Duration.seconds(30)
-  /// How many pushes may wake it; 3 an hour, 5 one after the other, by default.
+  /// How many pushes may wake it; 3 an hour and 5 at once by default.
   public var pushLimit = PushLimit()
   /// Why the app's file cannot be used, so that the app is held; nil, the default, if it can.
   public var unusable: String?

@@ -15,9 +15,9 @@ public struct Prospect: Hashable, Sendable {
   public var plannedAt: Instant?
 }
 
-/// The judgement about an app now, and its next refresh.
+/// The verdict on an app now, and its next refresh.
 public struct Outlook: Hashable, Sendable {
-  /// The judgement now.
+  /// The verdict now.
   public var verdict: Verdict
   /// The trigger of the next refresh; nil while the app is held or refreshed.
   public var trigger: Trigger?
@@ -44,7 +44,7 @@ extension Engine {
     outlook(of: id, at: now, &nights).prospect
   }
 
-  /// The judgement about an app at an instant, boot clock, and its next refresh, with nights that several apps share.
+  /// The verdict on an app at an instant of the boot clock, and its next refresh, with nights that several apps share.
   public func outlook(of id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Outlook {
     guard let index = apps.index(of: id) else {
       return Outlook(verdict: .held([.notConfigured]), prospect: Prospect(holds: [.notConfigured]))

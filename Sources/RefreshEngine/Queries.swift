@@ -23,7 +23,7 @@ extension Engine {
     return device
   }
 
-  /// The holds that keep an app from any refresh: also if none is due, if a person asks, and after the running refresh.
+  /// The holds that keep an app from any refresh, even from one that a person requests, and even while none is due.
   ///
   /// An app that was never configured is held as not configured.
   public func lastingHolds(on id: AppID) -> [Hold] {
@@ -170,7 +170,7 @@ extension Engine {
 
   // MARK: - Pushes
 
-  /// How many pushes an app may have: the waiting pushes, and the push that a running refresh delivers.
+  /// How many pushes an app may have: the undelivered pushes, and the push that a running refresh delivers.
   public static let mostPushes = Mailbox.mostPushes
 
   /// The pushes of an app, in order of arrival, including the push of a running refresh.
@@ -203,7 +203,7 @@ extension Engine {
 
   // MARK: - Transfers
 
-  /// The judgement about a transfer at an instant, boot clock; nil for an unknown transfer.
+  /// Judges a transfer at an instant of the boot clock; nil for an unknown transfer.
   public func transferVerdict(on id: TransferID, at now: Instant) -> TransferVerdict? {
     transfers[id].map { judge.verdict(on: $0, among: transfers.queue, apps, at: now) }
   }
@@ -223,7 +223,7 @@ extension Engine {
     return (running, transfers.queue.openCount - running)
   }
 
-  /// When time requires the next look at the transfers, boot clock; nil for never.
+  /// When the transfers must be judged again, boot clock; nil for never.
   public var transferWake: Instant? { transfers.wakeAt }
 
   /// The start of a running refresh; nil for an unknown refresh.
@@ -237,9 +237,9 @@ extension Engine {
     transfers.delivered(by: started, to: app)
   }
 
-  /// How often the app was woken for the session that a refresh reports, including this wake; nil for another refresh.
+  /// How often the session that a refresh reports was delivered, this time included; nil for another refresh.
   ///
-  /// It is more than 1 if an earlier wake was cut short, had to be repeated, or may have been lost with the daemon.
+  /// It is more than 1 if an earlier delivery was cut short, had to be repeated, or may have been lost with the daemon.
   public func tries(deliveredBy refresh: RefreshID) -> Int? {
     guard let app = judge.running.app(of: refresh), let started = started(of: refresh), started.session != nil else {
       return nil
@@ -282,10 +282,10 @@ extension Engine {
     return trigger != .manual && trigger != .foreground && apps[index].phase != .foreground
   }
 
-  /// How many refreshes are running, without refreshes whose processes no signal ends.
+  /// How many refreshes are running, apart from stuck ones.
   public var refreshingCount: Int { judge.running.count }
 
-  /// The running refreshes whose processes no signal ends, with their apps.
+  /// The stuck refreshes, whose processes no signal ends, with their apps.
   public var stuckRefreshes: [RefreshID: AppID] { judge.running.stuckRefreshes }
 
   /// When a running refresh is asked to end, boot clock; nil for an unknown refresh.
@@ -338,7 +338,7 @@ public struct Explanation: Hashable, Sendable {
     public var question: Question?
   }
 
-  /// A condition of the app's own that a command answers.
+  /// An app's own condition that a command answers.
   public struct Question: Hashable, Sendable {
     /// The last answer; nil before the first.
     public var answer: FactState?
@@ -367,7 +367,7 @@ public struct Explanation: Hashable, Sendable {
     public var habits: Habits
     /// The habit that the planned refresh comes before; nil if none can be named.
     public var habit: Habit?
-    /// Minutes of age that a refresh of cost 1 must spare: the machine's price.
+    /// Minutes of age that a refresh of cost 1 must save: the machine's price.
     public var price: Double
     /// The last instant that the plan may choose, boot clock: the data then reaches `max_stale`.
     public var ceiling: Instant
@@ -375,13 +375,13 @@ public struct Explanation: Hashable, Sendable {
 
   /// The verdict.
   public var verdict: Verdict
-  /// Why the next refresh starts; nil when none is planned.
+  /// Why the next refresh starts; nil if nothing asks for one.
   public var trigger: Trigger?
-  /// When the next refresh may start if nothing holds it, boot clock; nil when none is planned.
+  /// When the next refresh may start if nothing holds it, boot clock; nil if nothing asks for one.
   public var window: Window?
   /// The end of the interval, boot clock, when the next refresh may start; nil for `never`, and before the first refresh.
   public var floor: Instant?
-  /// When the age of the data begins to relax constraints, boot clock; nil when the app has no `max_stale`.
+  /// When the age of the data begins to relax constraints, boot clock; nil before a configuration has named the app.
   public var staleAt: Instant?
   /// The constraints that the app has, in the order of ``Constraint``.
   public var terms: [Term] = []
@@ -393,11 +393,11 @@ public struct Explanation: Hashable, Sendable {
   public var skippedUntil: Instant?
   /// Whether all refreshes by time are skipped until then.
   public var skipsAll = false
-  /// A refresh that a caller asked for at a later time.
+  /// A refresh that a caller requested for a later time.
   public var oneShot: OneShot?
   /// The ended transfer sessions that are to be delivered to the app.
   public var drained: [DrainedSession] = []
-  /// The pushes that wait for the app, in order.
+  /// The undelivered pushes, in order.
   public var pushes: [WaitingPush] = []
   /// Until when a server promises that there is nothing newer, boot clock; nil without a promise in force.
   public var freshUntil: Instant?

@@ -13,7 +13,7 @@ public struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
     self.number = number
   }
 
-  /// Reads the form that `description` writes, `12-345`; nothing for any other text.
+  /// Reads the form that `description` writes, `12-345`; nil for any other text.
   public init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let start = UInt32(parts[0]), let number = UInt32(parts[1]) else { return nil }
@@ -41,7 +41,7 @@ public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible
   /// Names the refresh that is the `number`th run of the `start`th daemon.
   public init(start: UInt32, number: UInt32) { run = RunID(start: start, number: number) }
 
-  /// Reads the form that `description` writes, `12-345`; nothing for any other text.
+  /// Reads the form that `description` writes, `12-345`; nil for any other text.
   public init?(_ text: String) {
     guard let run = RunID(text) else { return nil }
     self.run = run
@@ -54,9 +54,9 @@ public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible
   public static func < (left: RefreshID, right: RefreshID) -> Bool { left.run < right.run }
 }
 
-/// The purpose of a run that is no refresh; the part of the daemon with that purpose owns the run.
+/// The purpose of a run other than a refresh; the part of the daemon with this purpose owns the run.
 public enum RunOwner: Hashable, Sendable {
-  /// Asks the command of a condition of the app's own.
+  /// Asks the command of an app's own condition.
   case question(Constraint)
   /// Keeps the unit of a guard from running.
   case keeper
@@ -113,7 +113,7 @@ public struct AppID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The id as it is written in files and on the socket.
   public let description: String
 
-  /// Takes `text` if it has the form of an app id, else nothing.
+  /// Reads an app id; nil for a text of any other form.
   public init?(_ text: String) {
     guard text.utf8.count <= 255 else { return nil }
     var (elements, length) = (1, 0)
@@ -135,7 +135,7 @@ public struct AppID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public static func < (left: AppID, right: AppID) -> Bool { left.description < right.description }
 }
 
-/// The name of a lease, given by the daemon to an open connection and never used twice in one start.
+/// The name that the daemon gives to a lease; a daemon uses each name once.
 public struct LeaseID: Hashable, Comparable, Sendable {
   /// The lease's number within the daemon's start.
   public let number: UInt64
@@ -143,6 +143,6 @@ public struct LeaseID: Hashable, Comparable, Sendable {
   /// Names a lease by its number.
   public init(_ number: UInt64) { self.number = number }
 
-  /// Order of making.
+  /// The order in which the leases began.
   public static func < (left: LeaseID, right: LeaseID) -> Bool { left.number < right.number }
 }

@@ -1,6 +1,6 @@
 import HeapModule
 
-/// When each app is next looked at, which apps wait for a slot, and which apps follow the conditions.
+/// When each app is judged again, which apps are queued for a slot, and which apps follow the conditions.
 struct Schedule: Sendable {
   private var agenda = Agenda()
   private var startQueue = StartQueue()
@@ -9,7 +9,7 @@ struct Schedule: Sendable {
   /// The apps to judge again when a condition or a pause changes: held apps, guards, and apps with pushes below `high`.
   var followers: some Sequence<AppIndex> { following.all }
 
-  /// Files an app by its new verdict: when time gives it work, and whether it follows the conditions.
+  /// Files an app by its new verdict: the window in which it has work, and whether it follows the conditions.
   mutating func file(_ index: AppIndex, _ window: Window?, followsConditions: Bool) {
     following[index] = followsConditions
     agenda.set(index, to: window)
@@ -21,7 +21,7 @@ struct Schedule: Sendable {
   /// The next wake; `own` is one more window, which belongs to no app.
   func wake(beside own: Window?) -> Window? { agenda.wake(beside: own) }
 
-  /// Has an app wait for a slot, or no longer.
+  /// Queues an app for a slot; nil takes it out of the queue.
   mutating func queue(_ index: AppIndex, _ entry: StartQueue.Entry?) { startQueue.set(index, to: entry) }
 
   /// Takes the next app out of the queue whose user has a free slot.
@@ -31,10 +31,10 @@ struct Schedule: Sendable {
     return index
   }
 
-  /// Considers the waiting apps of all users again, because a slot may be free for them.
+  /// Considers the queued apps of all users again, because a slot may be free for them.
   mutating func considerAll() { startQueue.openAll() }
 
-  /// Gives an app no work by time, and no slot.
+  /// Takes an app out of the agenda and the queue.
   mutating func leaveOut(_ index: AppIndex) {
     agenda.set(index, to: nil)
     startQueue.set(index, to: nil)
@@ -79,14 +79,14 @@ struct Agenda {
   }
 }
 
-/// The apps that wait for a slot, in the order of their starts.
+/// The apps that are queued for a slot, in the order of their starts.
 ///
-/// The app with the earliest last instant comes first; the foreground has a head start, because the user looks at it. A
-/// waiting app passes all later apps, so that no app starves. Each user's apps have a lane, so that a user without free
-/// slots delays no other user; the heads of the lanes are compared.
+/// The app whose window ends first comes first; the foreground has a head start, because the user looks at it. The window of
+/// a queued app does not move, so that no app starves. Each user's apps have a lane, so that a user without free slots
+/// delays no other user; the heads of the lanes are compared.
 ///
 /// An app whose entry changes leaves its old entry in the heap. An old entry differs from `entries`. It is dropped when it
-/// becomes the head, or when old entries outnumber the waiting apps.
+/// becomes the head, or when old entries outnumber the queued apps.
 struct StartQueue {
   struct Entry: Comparable {
     var isBackground: Bool
@@ -104,10 +104,10 @@ struct StartQueue {
     }
   }
 
-  /// The apps of one user; the first is always a waiting app.
+  /// The apps of one user; the first is always a queued app.
   private struct Lane {
     var heap = Heap<Entry>()
-    /// How many apps wait; the heap may hold more entries.
+    /// How many apps are queued; the heap may hold more entries.
     var count = 0
   }
 
@@ -116,7 +116,7 @@ struct StartQueue {
   /// The heads of all lanes, also old entries; a head is missing if its user had no slot for it.
   private var heads = Heap<Entry>()
 
-  /// Whether no app waits.
+  /// Whether no app is queued.
   var isEmpty: Bool { entries.isEmpty }
 
   /// The next app of a user with a free slot.

@@ -20,7 +20,7 @@ struct App: Sendable {
   var requests: Requests
   /// The user's switches.
   var switches: Switches
-  /// The conditions of the app's own that commands answer.
+  /// The app's own conditions that commands answer.
   var questions = Questions()
   /// The pushes and ended transfer sessions that wait for the app.
   var mailbox: Mailbox
@@ -76,7 +76,7 @@ struct App: Sendable {
 
   /// Updates whether a process serves the refreshes.
   ///
-  /// With `isRemembered` the next daemon shall know it too. Returns true if that must be saved.
+  /// With `isRemembered`, the next daemon learns it from the store; returns true if that must be saved.
   mutating func attach(_ isAttached: Bool, isRemembered: Bool) -> Bool {
     self.isAttached = isAttached
     guard isRemembered, wasAttached != isAttached else { return false }
@@ -139,7 +139,7 @@ public struct AppState: Hashable, Sendable {
   public var seenAt: Instant?
   /// When the plan schedules the next background refresh, boot clock; nil without a plan.
   public var planned: Instant?
-  /// The refresh that is asked for.
+  /// The requested refresh.
   public var request: Request?
   /// The holds that keep the app from starting, and since when, while it is due and held.
   public var waiting: Waiting?
@@ -149,7 +149,7 @@ public struct AppState: Hashable, Sendable {
   public var overrides: Overrides
   /// How many refreshes in a row have failed and are worth a retry.
   public var failures: Int32 = 0
-  /// Whether the last unleased signal of `foreground` and `background` was `foreground`.
+  /// Whether the last signal without a lease, of `foreground` and `background`, was `foreground`.
   public var isForeground: Bool
   /// Whether the app is logged out.
   ///
@@ -161,7 +161,7 @@ public struct AppState: Hashable, Sendable {
   public var isTerminated = false
   /// Whether the daemon has reported that the data is older than the app's ``Policy/staleAfter``.
   public var isStaleReported = false
-  /// Whether the sessions last said that the app's owner is there; nil if they never did.
+  /// Whether the app's owner was logged in at the sessions' last report; nil before the first.
   public var isOwnerPresent: Bool?
 
   /// Nothing starts by time before this instant, because the user skipped a refresh; nil when none was skipped.
@@ -184,9 +184,9 @@ public struct AppState: Hashable, Sendable {
   public var streak: FailureStreak?
   /// Whether a process of the app served its refreshes when the daemon ended.
   public var wasAttached = false
-  /// Whether the next manual refresh is asked for against the app's constraints.
+  /// Whether the next manual refresh ignores the app's constraints.
   public var isForced = false
-  /// A refresh that was asked for at a later time.
+  /// A refresh that was requested for a later time.
   public var oneShot: OneShot?
 
   /// The state of an app that is configured for the first time.

@@ -148,7 +148,7 @@ public final class Boxed<Value: Hashable & Sendable>: Hashable, Sendable {
   /// Puts a value into a new box.
   public init(_ value: Value) { self.value = value }
 
-  /// Compares the values; two pointers to one box are equal without a look.
+  /// Compares the values; two pointers to one box are equal at once.
   public static func == (left: Boxed, right: Boxed) -> Bool { left === right || left.value == right.value }
 
   /// Hashes the value.

@@ -125,7 +125,7 @@ struct Guarding: Hashable, Sendable {
   /// Whether a keeper may start now.
   func mayStartKeeper(at now: Instant) -> Bool { keeper == nil && retryAt.map { $0 <= now } ?? true }
 
-  /// Forgets everything but the kept unit, because the app has no guard any more.
+  /// Forgets everything but the kept unit, because the app no longer guards a unit.
   mutating func clear() {
     var state = AppState()
     save(in: &state)
@@ -197,7 +197,7 @@ extension Judge {
   /// How long a command's yes lets a guard's unit run; the command is asked again after half of that.
   static let answerLife = Duration.minutes(10)
 
-  /// The judgement about an app with a guard: its unit may run, or is held.
+  /// Judges a guard: its unit may run, or is held.
   func guardVerdict(on app: App, at now: Instant) -> Verdict {
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
@@ -224,10 +224,10 @@ extension Judge {
     }
   }
 
-  /// When to look at a guard again if nothing else happens, boot clock.
+  /// When to judge a guard again if nothing else happens, boot clock.
   func guardWake(_ app: App, _ verdict: Verdict, at now: Instant) -> Instant? {
     guard app.policy?.guarded != nil else { return nil }
-    // A retry whose time has passed waits for something else, and each event about the app looks at it again.
+    // A retry whose time has passed waits for something else, and each event about the app judges it again.
     let retryAt = app.guarding.startsKeeperAt.flatMap { $0 > now ? $0 : nil }
     var wakes = [retryAt]
     if let quiet = app.policy?.quiet { wakes.append(beginning(of: quiet, after: now)) }
@@ -252,7 +252,7 @@ extension App {
   /// Whether a condition may matter to the app although nothing holds it.
   var followsConditions: Bool { policy?.guarded != nil || mailbox.followsConditions }
 
-  /// Whether its guard names a kept unit, and has kept none itself.
+  /// Whether it guards this kept unit, and has kept no unit itself.
   func mayInherit(_ kept: String) -> Bool {
     policy?.unusable == nil && policy?.guarded?.taken(as: kept) != nil && guarding.keptUnit == nil
       && guarding.keeper == nil

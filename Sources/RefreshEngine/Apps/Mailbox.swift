@@ -1,15 +1,15 @@
 /// The pushes and the ended transfer sessions that wait for one app.
 struct Mailbox: Hashable, Sendable {
-  /// How many pushes an app may have: the waiting pushes, and the push that a running refresh delivers.
+  /// How many pushes an app may have: the undelivered pushes, and the push that a running refresh delivers.
   ///
-  /// The delivered push counts, because it waits again if its refresh is cut short.
+  /// That push counts, because it is undelivered again if its refresh is cut short.
   static let mostPushes = 64
 
   /// The pushes, in the order in which they came; with the push that a running refresh delivers.
   private(set) var pushes: [Push] = []
-  /// The ended transfer sessions that wait to wake the app, in the order in which they ended.
+  /// The ended transfer sessions that are to be delivered, in the order in which they ended.
   private(set) var drained: [DrainedSession] = []
-  /// How often ended sessions have woken the app.
+  /// How often ended sessions have been delivered.
   private var deliveryLimit = DeliveryLimit()
   /// When the last pushes woke the app, oldest first, boot clock: the instants that the push limit counts.
   private var pushedAt: [Instant] = []
@@ -34,7 +34,7 @@ struct Mailbox: Hashable, Sendable {
   /// Whether a change of the conditions may change which push is next.
   var followsConditions: Bool { pushes.contains { $0.urgency != .high } }
 
-  /// The pushes but the one that a refresh delivers.
+  /// The pushes, without the one that a refresh delivers.
   func undelivered(beside delivered: PushID?) -> [Push] {
     pushes.isEmpty ? [] : pushes.filter { $0.id != delivered }
   }
@@ -54,7 +54,7 @@ struct Mailbox: Hashable, Sendable {
   /// How many pushes have woken the app within the span of the limit.
   func used(of limit: PushLimit, at now: Instant) -> Int { pushedAt.count { $0 + limit.span > now } }
 
-  /// Receives a push for the app of an id, and merges it into a waiting push that it replaces; false for a known push.
+  /// Receives a push for the app of an id, and merges it into an undelivered push that it replaces; false for a known push.
   mutating func receive(_ push: Push, for id: AppID, beside delivered: PushID?, _ turn: inout Turn) -> Bool {
     guard !pushes.contains(where: { $0.id == push.id }) else { return false }
     pushes.append(push)
@@ -63,19 +63,19 @@ struct Mailbox: Hashable, Sendable {
     return true
   }
 
-  /// Merges and drops waiting pushes: after a new push, a refresh that was cut short, or a start of the daemon.
+  /// Merges and drops undelivered pushes: after a new push, a refresh that was cut short, or a start of the daemon.
   mutating func tidy(of id: AppID, beside delivered: PushID?, _ turn: inout Turn) {
     while let (older, newer) = toMerge(beside: delivered) { merge(newer, into: older, of: id, &turn) }
     while pushes.count > Self.mostPushes, let dropped = toDrop(beside: delivered) { drop(dropped, of: id, &turn) }
   }
 
-  /// The push to drop where too many wait: the oldest, and one that is not urgent before one that is.
+  /// The push to drop if there are too many: the oldest that is neither urgent nor the newest, else the oldest.
   private func toDrop(beside delivered: PushID?) -> Push? {
     let undelivered = undelivered(beside: delivered)
     return undelivered.dropLast().first { $0.urgency != .high } ?? undelivered.first
   }
 
-  /// Two waiting pushes, the later of which replaces the other; nil if there are none.
+  /// Two undelivered pushes, the later of which replaces the other; nil if there are none.
   private func toMerge(beside delivered: PushID?) -> (older: Push, newer: Push)? {
     let undelivered = undelivered(beside: delivered)
     for (index, newer) in undelivered.enumerated() {
@@ -153,22 +153,22 @@ struct Mailbox: Hashable, Sendable {
   /// The next ended session to report to the app; nil without one.
   var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
 
-  /// When an ended session wakes the app, boot clock; nil without one.
+  /// When the next ended session may be delivered, boot clock; nil without one.
   var deliversSessionAt: Instant? { nextDrained.map { max($0.earliest, deliveryLimit.freeAt ?? $0.earliest) } }
 
-  /// Adds an ended session, unless it waits already.
+  /// Adds an ended session, unless it is there already.
   mutating func add(_ session: DrainedSession) {
     if !drained.contains(where: { $0.name == session.name }) { drained.append(session) }
   }
 
-  /// Removes the session of a name; false if it does not wait.
+  /// Removes the session of a name; false if there is none.
   mutating func remove(sessionNamed name: String) -> Bool {
     let before = drained.count
     drained.removeAll { $0.name == name }
     return drained.count != before
   }
 
-  /// Counts a wake for an ended session.
+  /// Counts the delivery of an ended session.
   mutating func countDelivery(at now: Instant) { deliveryLimit.count(at: now) }
 
   /// Forgets all ended sessions.
@@ -179,26 +179,26 @@ struct Mailbox: Hashable, Sendable {
 public struct DrainedSession: Hashable, Sendable {
   /// The session's name.
   public var name: String
-  /// The earliest wake of the app, boot clock.
+  /// The earliest delivery, boot clock.
   public var earliest: Instant
 }
 
-/// How often ended sessions may wake an app: 20 times at once, and 30 times an hour in the long run.
+/// How often ended sessions may be delivered to an app: 20 times at once, and 30 times an hour in the long run.
 ///
-/// An app that queues a transfer in each of its wakes would otherwise run without a pause.
+/// An app that requests a transfer in each such refresh would otherwise run without a pause.
 struct DeliveryLimit: Hashable, Sendable {
-  /// The wakes at once.
+  /// The deliveries at once.
   private static let burst = 20
-  /// The time after which one more wake is free.
+  /// The time after which one more delivery is free.
   private static let spacing = Duration.minutes(2)
 
-  /// When all wakes are free again, boot clock; nil if they are.
+  /// When all deliveries are free again, boot clock; nil if they are.
   private var emptyAt: Instant?
 
-  /// When one more wake is free, boot clock; nil if it is now.
+  /// When one more delivery is free, boot clock; nil if it is now.
   var freeAt: Instant? { emptyAt.map { $0 - Self.spacing * (Self.burst - 1) } }
 
-  /// Counts a wake.
+  /// Counts a delivery.
   mutating func count(at now: Instant) { emptyAt = max(emptyAt ?? now, now) + Self.spacing }
 }
 

@@ -9,7 +9,7 @@ public struct PushID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The number as text.
   public var description: String { "\(number)" }
 
-  /// Order of coming.
+  /// Order of arrival.
   public static func < (left: PushID, right: PushID) -> Bool { left.number < right.number }
 }
 
@@ -101,7 +101,7 @@ public struct PushLimit: Hashable, Sendable {
 
 /// The change of a push to be saved.
 public enum PushChange: Hashable, Sendable {
-  /// It is this now.
+  /// It has this value now.
   case kept(AppID, Push)
   /// It was delivered or dropped; the store deletes it.
   case gone
@@ -159,7 +159,7 @@ public struct WaitingPush: Hashable, Sendable {
     case turn
     /// The app has used up its push limit until this instant, boot clock.
     case limit(until: Instant)
-    /// Its last refresh failed for a time; until this instant, boot clock.
+    /// Its last delivery failed, and is tried again at this instant, boot clock.
     case retry(until: Instant)
     /// The network or the power supply is not what its urgency asks for.
     case urgency

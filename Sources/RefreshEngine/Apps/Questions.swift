@@ -1,6 +1,6 @@
-// Conditions of an app's own that a command answers: when to ask, and how long an answer counts.
+// An app's own conditions that commands answer: when to ask, and how long an answer counts.
 
-/// A condition of an app's own that a command answers, and its last answer.
+/// An app's own condition that a command answers, and the last answer.
 struct ConditionQuestion: Hashable, Sendable {
   /// How long a yes counts at least; it counts on while nothing but a slot is missing.
   static let validity = Duration.minutes(1)
@@ -28,7 +28,7 @@ struct ConditionQuestion: Hashable, Sendable {
     return isKept || now < answeredAt + validity
   }
 
-  /// Lets a yes that counts do so while the app waits for nothing but a slot.
+  /// Keeps a valid yes valid while the app waits for nothing but a slot.
   mutating func keep(_ waitsForSlot: Bool, at now: Instant) {
     isKept = waitsForSlot && isMet(at: now, for: Self.validity)
   }
@@ -57,7 +57,7 @@ struct ConditionQuestion: Hashable, Sendable {
     nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
   }
 
-  /// Asks again soon, because the answer may have changed.
+  /// Has the command asked again soon, because the answer may have changed.
   ///
   /// If a unit of a guard runs by the last yes (`ofGuard`), that yes is now in doubt.
   mutating func askSooner(at now: Instant, ofGuard: Bool) {
@@ -107,17 +107,17 @@ struct Questions: Hashable, Sendable {
     return true
   }
 
-  /// Lets each yes count on while the app waits for nothing but a slot.
+  /// Keeps each valid yes valid while the app waits for nothing but a slot.
   mutating func keep(_ waitsForSlot: Bool, at now: Instant) {
     for constraint in questions.keys { questions[constraint]?.keep(waitsForSlot, at: now) }
   }
 
-  /// Asks again soon the commands that said no; see ``ConditionQuestion/askSooner(at:ofGuard:)``.
+  /// Has the commands that said no asked again soon; see ``ConditionQuestion/askSooner(at:ofGuard:)``.
   mutating func askSooner(at now: Instant, ofGuard isGuard: Bool) {
     for constraint in questions.keys { questions[constraint]?.askSooner(at: now, ofGuard: isGuard) }
   }
 
-  /// Forgets the answers to conditions of its own that the app's new file has changed.
+  /// Forgets the answers about own conditions that the app's new file has changed.
   mutating func forgetAnswers(to constraints: Constraints, unlike before: Constraints) {
     for constraint in Constraint.allCases where constraints.name(of: constraint) != before.name(of: constraint) {
       questions[constraint] = nil
@@ -155,7 +155,7 @@ extension Judge {
     return [refused ?? holds.first].compactMap(\.self)
   }
 
-  /// The question that keeps an app, if nothing else does.
+  /// The question that holds an app, if nothing else does.
   func constraintToAsk(in verdict: Verdict) -> Constraint? {
     verdict.holds.first?.question
   }

@@ -48,7 +48,7 @@ public struct Request: Hashable, Sendable {
   }
 }
 
-/// A refresh that a caller asked for at a later time.
+/// A refresh that a caller requested for a later time.
 public struct OneShot: Hashable, Sendable {
   /// The most bytes of a reason: a sentence, in any alphabet.
   public static let longestReason = 500
@@ -67,11 +67,11 @@ public struct OneShot: Hashable, Sendable {
 
 /// What asks for the app's next refresh: a request, a one-shot, a change in its folders, and the calls that wait.
 struct Requests: Hashable, Sendable {
-  /// The refresh that is asked for.
+  /// The requested refresh.
   private(set) var pending: Request?
-  /// Whether the next manual refresh is asked for against the app's constraints.
+  /// Whether the next manual refresh ignores the app's constraints.
   private(set) var isForced = false
-  /// A refresh that was asked for at a later time.
+  /// A refresh that was requested for a later time.
   private(set) var oneShot: OneShot?
   /// Whether calls wait for the app's next refresh.
   private(set) var hasCallers = false
@@ -79,7 +79,7 @@ struct Requests: Hashable, Sendable {
   private(set) var isRetryForUser = false
   /// The changes in its watched folders that no refresh has followed.
   private(set) var change: LocalChange?
-  /// Until when a change in its watched folders counts as the work of its own process, boot clock.
+  /// Until when a change in its watched folders counts as the app's own work, boot clock.
   private var writesUntil: Instant?
 
   /// Makes it from the saved part.
@@ -120,7 +120,7 @@ struct Requests: Hashable, Sendable {
   /// Replaces the request, as a backlog does; nil for none.
   mutating func replace(by request: Request?) { pending = request }
 
-  /// Has the next manual refresh pass the app's constraints.
+  /// Lets the next manual refresh ignore the app's constraints.
   mutating func force() { isForced = true }
 
   /// Sets whether calls wait for the app's next refresh.
@@ -176,10 +176,10 @@ public struct LocalChange: Hashable, Sendable {
   /// The folder of the last, as the app's file names it.
   public var folder: String
 
-  /// How long a change still counts as the app's own work, after a refresh by an attached process or a sync by the app
-  /// itself: either may write a little longer.
+  /// How long changes are ignored after an attached process has refreshed or the app has synced, because it may still be
+  /// writing.
   public static let ownWritesSpan = Duration.seconds(1)
-  /// After how many settle times a refresh no longer waits for quiet folders.
+  /// After how many settle times a refresh no longer waits until the folders are quiet.
   static let longestSettling = 10
 
   /// Makes a change.

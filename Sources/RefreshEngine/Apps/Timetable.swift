@@ -91,15 +91,15 @@ struct Timetable: Hashable, Sendable {
   private(set) var failures: Int32 = 0
   /// When the last refreshes overran their deadline, oldest first, three at most, boot clock.
   private var strikes: [Instant] = []
-  /// The server's word about the time before this instant, boot clock; nil without one.
+  /// Until when the server's last word holds, boot clock; nil without one.
   ///
   /// After a success it promises that there is nothing newer; after a failure it asks for no further request.
   private var freshUntil: Instant?
-  /// How many refreshes in a row the machine had no means to start.
+  /// How many refreshes in a row could not start for lack of processes or memory.
   private(set) var failedStarts: Int32 = 0
-  /// How many refreshes in a row the activated app left before it took them.
+  /// How often in a row the activated app quit before it took its refresh.
   private(set) var notTaken: Int32 = 0
-  /// When a failed refresh of which another task found new data last began, boot clock.
+  /// When the last refresh began that failed although one of its tasks found new data, boot clock.
   private(set) var newsAt: Instant?
 
   /// Makes it from the saved part.
@@ -182,16 +182,16 @@ struct Timetable: Hashable, Sendable {
     if strikes.count > Self.strikesToRest { strikes.removeFirst() }
   }
 
-  /// Counts a refresh that the machine had no means to start; returns how many there were in a row.
+  /// Counts a refresh that could not start for lack of processes or memory; returns how many there were in a row.
   mutating func countFailedStart() -> Int32 {
     failedStarts += 1
     return failedStarts
   }
 
-  /// Resets the count of refreshes in a row that the machine had no means to start.
+  /// Resets the count of refreshes in a row that could not start.
   mutating func endFailedStarts() { failedStarts = 0 }
 
-  /// Counts a refresh that the activated app left before it took it.
+  /// Counts an activated app that quit before it took its refresh.
   mutating func countNotTaken() { notTaken += 1 }
 
   /// Resets the count of refreshes in a row that the app did not take.

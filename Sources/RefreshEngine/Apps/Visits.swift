@@ -43,13 +43,13 @@ struct Visits: Hashable, Sendable {
   /// How long a desktop must show an app in front before that counts as an opening: shorter is a user passing by.
   private static let shortestOpening = Duration.seconds(2)
 
-  /// Whether the last unleased signal of `foreground` and `background` was `foreground`.
+  /// Whether the last signal without a lease, of `foreground` and `background`, was `foreground`.
   private(set) var isForeground = false
   /// Whether the app is logged out.
   private(set) var isLoggedOut = false
   /// Whether the user has ended the app and has not started it since: no push wakes such an app.
   private(set) var isTerminated = false
-  /// Whether the sessions last said that the app's owner is there; nil if they never did.
+  /// Whether the app's owner was logged in at the sessions' last report; nil before the first.
   private(set) var isOwnerPresent: Bool?
   /// Whether a signal has set the phase since a desktop last saw the app start.
   ///
@@ -136,10 +136,10 @@ struct Visits: Hashable, Sendable {
     }
   }
 
-  /// Applies what the sessions say of the app's owner.
+  /// Logs the app in or out with its owner.
   mutating func setOwnerPresent(_ isPresent: Bool) { (isOwnerPresent, isLoggedOut) = (isPresent, !isPresent) }
 
-  /// Logs a new app out until the sessions say that its owner is there.
+  /// Logs a new app out until the sessions report that its owner is logged in.
   mutating func awaitOwner() { isLoggedOut = true }
 
   /// Forgets what desktops show, because no file names the app any more.

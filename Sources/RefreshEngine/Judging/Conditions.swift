@@ -14,7 +14,7 @@ public struct Reading<Value: Hashable & Sendable>: Hashable, Sendable {
     self.problem = problem
   }
 
-  /// Whether no source has answered yet; a source that cannot know the fact gives a problem.
+  /// Whether no source has answered yet; a source that does not know the fact reports a problem.
   public var isUnanswered: Bool { value == nil && source.isEmpty && problem == nil }
 }
 
@@ -117,7 +117,7 @@ public struct Conditions: Hashable, Sendable {
   /// The facts that apps' files name and the daemon watches.
   public var facts: [NamedFact: Reading<FactState>] = [:]
 
-  /// Makes conditions that are unknown.
+  /// Makes unknown conditions.
   public init() {}
 
   /// Applies a condition that has changed.

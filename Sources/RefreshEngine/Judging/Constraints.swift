@@ -66,7 +66,7 @@ public struct Constraints: Hashable, Sendable {
     }
   }
 
-  /// The name that the file gives to a condition of its own; nil if it gives none, and for the machine's conditions.
+  /// The name of an app's own condition in its file; nil if the file has none, and for the machine's conditions.
   public func name(of constraint: Constraint) -> String? {
     switch constraint {
     case .network, .power, .idle, .calm: nil
@@ -120,9 +120,9 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   /// The facts that an app's file names, which hold its transfers too: their files may be on that disk.
   static let facts = allCases.filter { $0.origin == .watched }
 
-  /// The position on the staleness ladder: the lowest is relaxed first, nil never.
+  /// The position on the staleness ladder: the lowest is relaxed first; nil if it is never relaxed.
   ///
-  /// A condition of the app's own is never relaxed: the author of the file knows that the refresh needs it.
+  /// An app's own condition is never relaxed: the author of the file knows that the refresh needs it.
   var rung: Int64? {
     switch self {
     case .idle: 0
@@ -154,7 +154,7 @@ extension Judge {
     case .power: isMet(constraints.power)
     case .idle: isMet(conditions.idle) { $0 }
     case .calm: isMet(conditions.pressure) { !$0 }
-    // Unknown facts are not met: no setting says that the machine has the disk which a file names.
+    // An unknown fact is not met, whatever `unknown_conditions` says: the disk that a file names may not exist.
     case .mounted, .present: conditions.fact(constraint, of: constraints).value?.isMet ?? false
     case .reachable, .when:
       app.questions[constraint]?.isMet(

@@ -14,7 +14,7 @@ public enum Hold: Hashable, Sendable {
   case never
   /// The app's quiet hours, until this instant, boot clock.
   case quiet(until: Instant)
-  /// A constraint of the app is not met; the condition lifts it, or its relaxation at this instant, boot clock.
+  /// A constraint of the app is not met; the condition lifts it, or the relaxation at this instant, boot clock.
   case constraint(Constraint, relaxedAt: Instant?)
   /// A power-saver profile is on, and the configuration stops background work meanwhile.
   case powerSaver
@@ -94,7 +94,7 @@ public enum Hold: Hashable, Sendable {
 // The rules of holds: every reason that keeps an app from a refresh.
 
 extension Judge {
-  /// The holds that keep an app from any refresh: also if none is due, if a person asks, and after the running refresh.
+  /// The holds that keep an app from any refresh, even from one that a person requests, and even while none is due.
   func lastingHolds(on app: App) -> [Hold] {
     var holds: [Hold] = []
     if app.sharedPolicy == nil { holds.append(.notConfigured) }
@@ -138,7 +138,7 @@ extension Judge {
     return .noPerformer(until: until)
   }
 
-  /// When time alone lifts the first hold, or makes a refresh due that the holds do not keep, boot clock; nil for never.
+  /// When time alone lifts the first hold, or makes a refresh due that these holds do not stop, boot clock; nil for never.
   func lifts(of holds: [Hold], on app: App, at now: Instant) -> Instant? {
     var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
@@ -240,7 +240,7 @@ extension Judge {
     }
   }
 
-  /// Whether a condition passes a test: never before the first answer; `unknown_is_met` decides for an unknown condition.
+  /// Whether a condition passes a test: never before the first answer; ``Limits/unknownIsMet`` decides for an unknown one.
   func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
     guard !reading.isUnanswered else { return false }
     return reading.value.map(test) ?? limits.unknownIsMet
@@ -253,8 +253,8 @@ extension App {
   /// When a constraint is relaxed, boot clock; nil if it never is.
   ///
   /// The rungs lie a third of `max_stale` apart: idleness, calm, power and, if the app's file allows it, a metered network.
-  /// Never relaxed are the need for a network, conditions of the app's own, and the constraints of guards and of long work,
-  /// which would disturb the user.
+  /// Three kinds are never relaxed: the need for a network, an app's own conditions, and the constraints of guards and of
+  /// long work, which would disturb the user.
   func relaxedAt(_ constraint: Constraint) -> Instant? {
     guard let rung = constraint.rung, let ageBegan = timetable.ageBegan, let policy, !policy.isProcessing,
       policy.guarded == nil

@@ -1,7 +1,7 @@
-/// Judges apps and transfers: the one value that a verdict depends on, apart from the app or the transfer.
+/// Judges apps and transfers; a verdict depends on this value and on the app or the transfer, and on nothing else.
 ///
 /// It holds the bounds, the clock, the life of the daemon and the machine, the conditions, the user's pause and the
-/// running refreshes. Whoever asks why an app is refreshed or is not, asks the judge.
+/// running refreshes. Only the judge decides whether an app is refreshed.
 struct Judge: Sendable {
   /// The stable offsets of this machine.
   let spread: Spread
@@ -69,7 +69,7 @@ struct Judge: Sendable {
   /// Lets the machine settle, and then lets refreshes start again.
   mutating func resume(at now: Instant) { (life.resumedAt, life.isSuspending) = (now, false) }
 
-  /// Has reports wait until the last app of a backlog is due.
+  /// Holds back reports until the last app of a backlog is due.
   mutating func awaitBacklog(until end: Instant) { life.backlogUntil = end }
 
   /// Sets the wall clock.
@@ -78,12 +78,12 @@ struct Judge: Sendable {
   /// Sets the time zone.
   mutating func setZone(_ zone: Zone) { clock.zone = zone }
 
-  /// Ends the doubt about how long the machine was off.
+  /// Records that it is known how long the machine was off.
   mutating func settleClock() { clock.late = nil }
 
   // MARK: - Verdicts
 
-  /// The judgement about an app at an instant, boot clock.
+  /// Judges an app at an instant of the boot clock.
   func verdict(on app: App, at now: Instant) -> Verdict {
     if app.policy?.guarded != nil { return guardVerdict(on: app, at: now) }
     if let refreshing = app.refreshing { return .refreshing(refreshing.started.id) }

@@ -60,7 +60,7 @@ private struct NextDue {
 
   init(at now: Instant) { self.now = now }
 
-  /// Who comes first when several are due.
+  /// The order of those that are due together.
   ///
   /// A change of a watched folder comes last, because each refresh serves it.
   enum Rank: Comparable {

@@ -1,6 +1,6 @@
 /// A refresh whose processes are running.
 ///
-/// The stages, and what leads from one to the next; a test holds this list against what the simulator sees.
+/// The stages, and what leads from one to the next; a test compares this list with what the simulator sees.
 /// Terminating, killed and stuck are the steps of `Stage.ending`:
 ///
 ///     started     -> running      the deadline is more than five seconds away
@@ -13,8 +13,8 @@
 ///     terminating -> killed       the grace has passed
 ///     killed      -> stuck        its processes are still there ten seconds later
 ///
-/// From any stage it ends when the last of its tasks has ended. It stays started until the driver of the engine has
-/// performed the start, if it reports that; a refresh that is stopped before ends at once, because nothing runs.
+/// From any stage it ends when the last of its tasks has ended. With a driver that reports the performed start, it stays
+/// started until then; a refresh that is stopped before that ends at once, because nothing runs.
 struct Refreshing: Hashable, Sendable {
   /// The stages of a refresh.
   enum Stage: Hashable, Sendable {
@@ -81,7 +81,7 @@ struct Refreshing: Hashable, Sendable {
     tasks.restart(at: now)
   }
 
-  /// Whether its processes outlived SIGKILL, so that it holds no slot any more.
+  /// Whether its processes outlived SIGKILL, so that it no longer holds a slot.
   var isStuck: Bool { if case .ending(_, let sequence) = stage { sequence.isGivenUp } else { false } }
 
   /// The reason for which the daemon ends it, if it does.
@@ -108,7 +108,7 @@ struct Refreshing: Hashable, Sendable {
   /// When time changes its stage or its slot, boot clock; nil if it does not.
   var nextChange: Instant? { [wake, agesAt].compactMap(\.self).min() }
 
-  /// Lets it count against its own user only, if it has run for long enough; whether it did not before.
+  /// Lets it count against its own user only, if it has run for long enough; true the first time.
   mutating func age(at now: Instant) -> Bool {
     guard let agesAt, agesAt <= now else { return false }
     isAged = true

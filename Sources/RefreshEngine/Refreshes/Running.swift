@@ -1,7 +1,7 @@
 /// The running refreshes, their slots, and the tasks that survived the previous daemon.
 struct Running: Sendable {
   private var apps: [RefreshID: AppID] = [:]
-  /// The refreshes whose processes no signal ends; they hold no slot.
+  /// The stuck refreshes: no signal ends their processes, and they hold no slot.
   private var stuck: Set<RefreshID> = []
   private var slots = Slots()
   /// The tasks that survived the previous daemon, by refresh, until the first configuration.
@@ -18,10 +18,10 @@ struct Running: Sendable {
     apps.filter { !left.contains($0.key) }.values.sorted()
   }
 
-  /// How many refreshes run, without those whose processes no signal ends.
+  /// How many refreshes run, apart from stuck ones.
   var count: Int { apps.count - stuck.count }
 
-  /// The refreshes whose processes no signal ends, with their apps.
+  /// The stuck refreshes, with their apps.
   var stuckRefreshes: [RefreshID: AppID] { apps.filter { stuck.contains($0.key) } }
 
   /// Whether a user may have one more refresh.
@@ -55,7 +55,7 @@ struct Running: Sendable {
     return true
   }
 
-  /// Keeps which tasks of a refresh survived the previous daemon.
+  /// Remembers which tasks of a refresh survived the previous daemon.
   mutating func keep(_ tasks: Set<Int>, thatSurvivedOf refresh: RefreshID) { survivors[refresh] = tasks }
 
   /// The tasks of a refresh that survived the previous daemon.
@@ -67,8 +67,8 @@ struct Running: Sendable {
 
 /// How many refreshes hold a slot, in all and for each user.
 ///
-/// A refresh counts against its own user until it ends, and against other users for a minute, so that a user whose
-/// refreshes hang keeps nobody waiting. A user without a refresh may have one more slot, so that no user has the last.
+/// A refresh counts against its own user until it ends, and against other users for a minute, so that refreshes that hang
+/// do not keep other users waiting. A user without a refresh may have one more slot, so that no user takes the last one.
 struct Slots: Sendable {
   /// For how long a refresh counts against other users.
   static let sharedFor = Duration.minutes(1)

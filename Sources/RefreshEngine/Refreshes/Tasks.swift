@@ -87,7 +87,7 @@ struct TaskChain: Hashable, Sendable {
   private(set) var extraCompletions = 0
   /// Whether the outcome of a task is a guess, so that nothing is learnt from it.
   private(set) var hasGuess = false
-  /// Whether the machine had no means to start a task.
+  /// Whether a task could not start for lack of processes or memory.
   private(set) var lackedMeans = false
   /// The latest end of an ended task, boot clock.
   private(set) var lastEnd: Instant?
@@ -257,7 +257,7 @@ public struct TaskEnd: Hashable, Sendable {
     case timedOut
     /// The attached process that performed the refresh is gone, or no longer answers.
     case lostClient
-    /// The attached process that was to perform the refresh left at once, because it was about to end anyway.
+    /// The attached process that was to perform the refresh quit at once, because it was about to end anyway.
     case notTaken
   }
 

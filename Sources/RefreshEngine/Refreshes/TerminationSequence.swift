@@ -1,7 +1,7 @@
 /// The end of running processes: SIGTERM, a grace in which they may end by themselves, then SIGKILL.
 ///
 /// A process that waits for a silent disk or server does not end even after SIGKILL. After ``patience`` the owner gives it
-/// up: the process has no claim on a slot any more.
+/// up: the process no longer holds a slot.
 ///
 /// A value without a clock: the owner calls ``begin(at:killBy:)`` and ``advance(at:)``, takes each returned step, and arms
 /// a timer for ``wake``.
@@ -75,7 +75,7 @@ public struct TerminationSequence: Hashable, Sendable {
   /// The next step of a sequence that may not have begun; nil when none is due.
   public mutating func beginOrAdvance(at now: Instant) -> Step? { begin(at: now) ?? advance(at: now) }
 
-  /// Shortens the grace: the processes must be gone at an instant, boot clock.
+  /// Brings SIGKILL forward: the processes must be gone at an instant, boot clock.
   public mutating func bringForward(killBy latest: Instant) {
     guard isBegun, !isKilled, let due = wake else { return }
     wake = min(due, latest)

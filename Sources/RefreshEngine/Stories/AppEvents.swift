@@ -26,10 +26,10 @@ extension Engine {
     changePhase(index, &turn) { $0.show(presence, endTerminates: policy.isTerminatedOnExit) }
   }
 
-  /// Applies what the sessions say of an app's owner.
+  /// Logs an app in or out when its owner logs in or out.
   ///
-  /// Only a change counts, and what they said is stored: a person's own `login` or `logout` holds until the next change,
-  /// also over a restart.
+  /// Only a change counts, and the owner's state is stored. So a person's own `login` or `logout` of the app holds until the
+  /// next change, also across a restart.
   mutating func applyOwner(_ id: AppID, _ isPresent: Bool, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil, apps[index].visits.isOwnerPresent != isPresent
     else { return }
@@ -39,7 +39,7 @@ extension Engine {
   /// Updates whether a process of the app serves its refreshes.
   mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
     guard let index = apps.index(of: id) else { return }
-    // At its end the daemon closes the connection itself.
+    // A daemon that stops closes the connection itself.
     if apps[index].attach(isAttached, isRemembered: isAttached || !judge.life.isStopping) {
       turn.decision.changes.apps.insert(id)
     }
@@ -48,7 +48,7 @@ extension Engine {
 
   /// Changes a cause of the phase, and applies the new phase.
   ///
-  /// `lastStart` stays: the next start is one new interval after it.
+  /// `lastStart` stays: the next start comes one new interval after it.
   private mutating func changePhase(_ index: AppIndex, _ turn: inout Turn, change: (inout Visits) -> Void) {
     let (before, saved) = (apps[index].phase, apps[index].saved)
     change(&apps[index].visits)
@@ -112,7 +112,7 @@ extension Engine {
     turn.decision.changes.apps.insert(id)
   }
 
-  /// Requests a refresh against the app's constraints, as a person demands.
+  /// Requests a refresh that ignores the app's constraints, for a person.
   mutating func force(_ id: AppID, _ turn: inout Turn) {
     request(id, .manual, &turn)
     guard let index = apps.index(of: id), apps[index].requests.pending?.trigger == .manual else { return }
@@ -271,7 +271,7 @@ extension Engine {
     guard let index = apps.index(of: run.app), let ended = apps[index].guarding.keeper, ended.id == run.id else {
       return
     }
-    // A keeper that ended before it began has kept nothing, and has nothing to return.
+    // A keeper that ended before it began has stopped nothing, so there is nothing to return.
     let hasNothing = ended.isReturning && apps[index].guarding.keptUnit == nil
     apps[index].guarding.end(hasNothing ? .returned(trouble: nil) : end, at: turn.now)
     if case .returned = end { setKept(nil, index, &turn) }

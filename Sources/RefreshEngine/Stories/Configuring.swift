@@ -1,4 +1,4 @@
-// A configuration in force: the apps that exist, their policies, and the work that a start of the daemon leaves.
+// Configurations: the apps that exist, their policies, and the work that an earlier daemon left.
 
 extension Engine {
   /// Puts a configuration in force: all apps at once.
@@ -15,7 +15,7 @@ extension Engine {
     judge.running.forgetSurvivors()
     judge.markConfigured(at: turn.now)
     if let moves = apps.add(policies.keys) {
-      // Every app is touched below, and so is in the tables again.
+      // Every app is touched below, which files it again.
       schedule = Schedule()
       planner.follow(moves)
     }
@@ -72,10 +72,10 @@ extension Engine {
   }
 }
 
-// Erases apps that are out of the configuration: at a user's request, or after the retention.
+// Erases apps that have left the configuration: at a user's request, or after 90 days.
 
 extension AppState {
-  /// How long an app stays known that is out of the configuration.
+  /// How long an app stays known after it has left the configuration.
   private static let retention = Duration.hours(24 * 90)
 
   /// Whether the app has been out of the configuration for 90 days (boot clock), and nothing of it runs.
@@ -86,23 +86,23 @@ extension AppState {
 }
 
 extension Engine {
-  /// Forgets the apps that have been out of the configuration for the retention, each night and at each reload.
+  /// Erases the apps that left the configuration 90 days ago; called each night and at each reload.
   mutating func eraseOutdated(_ turn: inout Turn) {
     for index in apps.indexes where apps[index].policy == nil && apps[index].saved.isOutdated(at: turn.now) {
       erase(apps.id(at: index), &turn)
     }
   }
 
-  /// Whether an app is known although no file names it, and nothing of it runs: neither a refresh nor a transfer.
+  /// Whether an app may be erased: it is known, no file names it, and neither a refresh nor a transfer of it is open.
   public func mayErase(_ id: AppID) -> Bool {
     guard let index = apps.index(of: id), apps[index].policy == nil, apps[index].refreshing == nil else { return false }
     return apps[index].timetable.seenAt != nil && !transfers.queue.hasOpen(of: id)
   }
 
-  /// Forgets everything about an app that is out of the configuration, also its waiting pushes and sessions.
+  /// Erases everything about an app that has left the configuration, with its undelivered pushes and sessions.
   ///
-  /// A second such event deletes its ended transfers, once the disk has erased the app. Until then the app can still learn
-  /// of them, if the first event is taken back.
+  /// A second such event deletes its ended transfers, once the disk has erased the app. Until then the app can still get
+  /// them, if the first event is taken back.
   mutating func erase(_ id: AppID, _ turn: inout Turn) {
     guard let index = apps.index(of: id) else { return }
     if apps[index].policy == nil, apps[index].timetable.seenAt == nil { return forgetEnded(of: index, &turn) }
@@ -135,7 +135,7 @@ extension Engine {
   /// overdue. Apps in the foreground do not wait, because the user looks at them.
   ///
   /// - Parameters:
-  ///   - turn: the present turn, which notes the changed apps.
+  ///   - turn: the present turn, which collects the changed apps.
   ///   - isMissed: whether the machine or the daemon was off; false for a reload, which only shortens intervals.
   ///   - besides: the apps that were due before a reload, and stay as they are.
   ///   - byStaleness: whether the oldest data comes first, as after a resume. After a start the spread gives the order,

@@ -1,4 +1,4 @@
-// What reaches an app besides its schedule: pushes, and the ends of transfer sessions.
+// Deliveries: refreshes that hand a push, or the end of a transfer session, to their app.
 
 extension Engine {
   /// Receives a push, and merges it into a waiting push that it replaces.
@@ -53,14 +53,14 @@ extension Engine {
 
 /// A change of a session of transfers that concerns its app.
 enum SessionChange {
-  /// One of its transfers has ended; after the last one the app must be woken.
+  /// One of its transfers has ended; after the last one, the end is delivered to the app.
   case ended(TransferSession, isDrained: Bool)
-  /// It has a new transfer: its end is delivered after that.
+  /// It has a new transfer, and its end waits for that one.
   case reopened(TransferSession)
 }
 
 extension Engine {
-  /// Follows the sessions of transfers that have changed: a drained session wakes its app, a reopened one does not.
+  /// Follows the changed transfer sessions: the end of a drained session is delivered, that of a reopened one is not.
   mutating func followSessions(_ turn: inout Turn) {
     let changes = turn.sessions
     turn.sessions = []
@@ -78,7 +78,7 @@ extension Engine {
     }
   }
 
-  /// Wakes the apps of the drained sessions that the previous daemon has left.
+  /// Requests the delivery of the drained sessions that the previous daemon left.
   mutating func requestDeliveries(at now: Instant) {
     for session in transfers.queue.sessions.keys.sorted() { requestDelivery(for: session, at: now) }
   }
@@ -94,16 +94,16 @@ extension Engine {
     apps[index].mailbox.add(DrainedSession(name: session.name, earliest: earliest))
   }
 
-  /// Counts a wake for a drained session, which is saved before its first process.
+  /// Counts a delivery of a drained session; the count is saved before the first process starts.
   mutating func countDelivery(_ started: Started, of index: AppIndex, _ turn: inout Turn) {
     apps[index].mailbox.countDelivery(at: turn.now)
     transfers.addTries(1, to: started, of: apps.id(at: index), &turn)
   }
 
-  /// Resolves the wake for a session: the end is delivered, or the wake is requested again.
+  /// Resolves the delivery of a session: it is done, or it is requested again.
   ///
-  /// A refresh that was cut short, that a person stopped, or that failed and is worth a retry has not delivered it.
-  /// Neither has a refresh that could not be started; that counts as no try, and is given up after a week.
+  /// A refresh that was cut short, that a person stopped, or that failed and is retried has not delivered the session.
+  /// Neither has a refresh that could not start: it does not count as a try, and the engine gives up after a week.
   mutating func resolveSession(_ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
     guard let name = started.session else { return }
     let session = TransferSession(app: record.app, name: name)
@@ -119,10 +119,10 @@ extension Engine {
     requestDelivery(for: session, at: retryAt ?? turn.now)
   }
 
-  /// For how long a refresh that cannot be started is tried again for a session.
+  /// How long a refresh that cannot start is tried again for a session.
   private static let longestUnstarted = Duration.hours(7 * 24)
 
-  /// When to wake an app again whose refresh could not be started, boot clock; nil to give up.
+  /// When to repeat a delivery whose refresh could not start, boot clock; nil to give up.
   ///
   /// The wait is as long as the session has waited already, so it doubles: from 30 s to 5 h.
   private func againAfterNoStart(of started: Started, _ app: AppID, at now: Instant) -> Instant? {

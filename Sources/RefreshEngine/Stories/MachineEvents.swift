@@ -46,7 +46,7 @@ extension Engine {
     if judge.pause?.isOver(at: turn.now) == true { setPause(nil, &turn) }
   }
 
-  /// Asks again soon the commands that said no, because the network has changed or the machine has woken up.
+  /// Asks the commands that said no again soon, because the network has changed or the machine has resumed.
   private mutating func askSooner(at now: Instant) {
     for index in schedule.followers where !apps[index].questions.isEmpty {
       apps[index].questions.askSooner(at: now, ofGuard: apps[index].isGuard)
@@ -113,7 +113,7 @@ extension Engine {
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
   }
 
-  /// Counts the rest of the machine's time off as passed, at the first large step past the last save.
+  /// Counts the rest of the time for which the machine was off, at the first large step of a late clock.
   private mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
     let wallOffset = judge.clock.wallOffset
     guard let late = judge.clock.late, late.isSettled(by: wallOffset, after: before) else { return }

@@ -118,7 +118,7 @@ extension Engine {
     changeRefreshing(of: index, &turn) { $0.stop(reason, because: detail, app: id, at: now) }
   }
 
-  /// Lets a running refresh expire, unless it has ended or is asked to end.
+  /// Stops a running refresh as its deadline would, unless it was asked to end before.
   mutating func expire(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let index = index(of: refresh), apps[index].refreshing?.stopReason == nil else { return }
     let (id, now) = (apps.id(at: index), turn.now)
@@ -156,7 +156,7 @@ extension Engine {
     turn.decision.effects += next.map { .startTask(refresh, id, task: $0) }
   }
 
-  /// Changes a running refresh; an unknown refresh stays unknown.
+  /// Changes the running refresh of an id; does nothing for an unknown refresh.
   mutating func changeRefreshing(_ refresh: RefreshID, _ turn: inout Turn, change: (inout Refreshing) -> Void) {
     guard let index = index(of: refresh) else { return }
     changeRefreshing(of: index, &turn) { refreshing in
@@ -231,7 +231,7 @@ extension Engine {
 extension Engine {
   /// Learns from a refresh that has ended, and plans the next one.
   ///
-  /// `freshBefore` is when the last sync before it began; nil if nobody knows whether that sync found new data.
+  /// `freshBefore` is when the last sync before it began; nil without one, and if the outcome of this refresh is a guess.
   private mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
     guard let index = apps.index(of: record.app), apps[index].policy?.isAdaptive == true else { return }
     let lastSync = freshBefore.map { max($0, apps[index].timetable.newsAt ?? $0) }
@@ -284,9 +284,9 @@ extension Engine {
 extension Engine {
   /// Counts a sync by the app itself as a refresh: for the age of the data, the interval, the history and the learners.
   ///
-  /// It is no opening and costs nothing. The sync also satisfies due interval, retry, opening and change refreshes. Manual,
-  /// push and transfer requests remain, and so does a skip. A running refresh goes on; it does not make the data older
-  /// again, and its outcome teaches nothing.
+  /// It is not an opening and costs nothing. The sync also satisfies due interval, retry, opening and change refreshes.
+  /// Manual, push and transfer requests remain, and so does a skip. A running refresh goes on; it does not make the data
+  /// older again, and nothing is learnt from its outcome.
   mutating func recordOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil else { return }
     let record = RefreshRecord(
@@ -318,7 +318,7 @@ extension Engine {
     if policy.reportsEnds || report.isFailing { turn.decision.effects.append(.reportEnd(report, record.app)) }
   }
 
-  /// Expects writes of a long-lived process of an app, which has just synced.
+  /// Expects the app's long-lived process to write for a moment longer, because it has just synced.
   private mutating func expectOwnWrites(of index: AppIndex, at now: Instant) {
     if apps[index].policy?.watch.isEmpty == false { apps[index].requests.expectWrites(at: now) }
   }
@@ -383,9 +383,9 @@ extension Engine {
     return now + max(hint ?? .zero, Self.retryWait(after: failures, of: apps.id(at: index), judge.spread))
   }
 
-  /// When to start a refresh again that the machine had no means to start; nil if it had, or after 20 times in a row.
+  /// When to retry a refresh that could not start for lack of processes or memory; nil for others, and after 20 in a row.
   ///
-  /// This counts as no failure for the back-off: the app has done nothing wrong.
+  /// It does not count as a failure for the back-off, because the app did nothing wrong.
   private mutating func startsAgainAt(
     _ index: AppIndex, _ refreshing: Refreshing, _ record: RefreshRecord, at now: Instant
   ) -> Instant? {

@@ -27,7 +27,7 @@ extension Engine {
 
   /// Draws the consequences of an app's new verdict: opening, wait, reports, guard, question, and its place in the schedule.
   ///
-  /// In this order, because each may name a run.
+  /// The order is fixed, because each step may take the next run id.
   mutating func settle(_ index: AppIndex, _ turn: inout Turn) {
     confirmOpening(of: index, &turn)
     let verdict = verdict(on: index, at: turn.now)
@@ -129,11 +129,11 @@ extension Engine {
 // Guards.
 
 extension Engine {
-  /// Acts on the verdict about an app that has a guard, or had one before.
+  /// Acts on the verdict about a guard, or about an app that was a guard before.
   private mutating func updateGuard(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     let unit = apps[index].policy?.guarded
     guard unit != nil || apps[index].guarding.isInUse else { return }
-    // No keeper starts for a sleeping machine, and a daemon that stops ends the keepers itself.
+    // No keeper starts before the machine sleeps, and a daemon that stops ends the keepers itself.
     guard judge.life.isConfigured, !judge.life.isStopping, !judge.life.isSuspending else { return }
     let keeper = apps[index].guarding.keeper
     if let keeper, keeper.isReturning { return }

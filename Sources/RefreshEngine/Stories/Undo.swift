@@ -1,4 +1,4 @@
-// Takes back changes by the user that cannot be stored; has the rule for each of them.
+// Takes back a user's changes that could not be stored: one rule for each kind of change.
 
 /// The state before a change by the user, if no other event restores it.
 public indirect enum Before: Hashable, Sendable {
@@ -15,7 +15,7 @@ public indirect enum Before: Hashable, Sendable {
 }
 
 extension Engine {
-  /// The events that take back changes by the user: to ask for before the changes, and to handle if the store fails.
+  /// The events that take back a user's changes: compute them before the changes, and handle them if the store fails.
   public func undo(of events: [Event]) -> [Event] { events.reversed().flatMap(undo) }
 
   private func undo(of event: Event) -> [Event] {
@@ -53,7 +53,7 @@ extension Engine {
 
   /// The request of an app, also if its refresh runs: a switch stops that at once, without waiting for the disk.
   ///
-  /// A push and an ended session ask again by themselves.
+  /// A push and an ended session are delivered again in any case.
   private func asked(of id: AppID) -> Request? {
     guard let index = apps.index(of: id) else { return nil }
     guard apps[index].requests.pending == nil, let running = apps[index].refreshing, running.stopReason == nil,

@@ -78,15 +78,15 @@ public struct Zone: Hashable, Sendable {
 
 /// A boot whose wall clock may be set late, as on a machine without a real-time clock.
 ///
-/// Then nobody knows how long the machine was off. The state is restored by the present clock, and the first large step
-/// forward tells the rest of the time off: restored instants move as if the clock had been right from the start. Times that
-/// were set since the start keep their distance.
+/// The daemon then does not know how long the machine was off. It restores the state by the present clock. The first
+/// large step forward shows the rest of the time off: restored instants move as if the clock had been right from the
+/// start. Times that were set since the start keep their distance.
 public struct LateClock: Hashable, Sendable {
   /// The wall clock by which the state was restored, in microseconds of Unix time: the last save, or later.
   public var savedWall: Int64
   /// When the state was restored, boot clock.
   public var restoredAt: Instant
-  /// Whether an earlier daemon of this boot restored it, so that nobody knows which times ahead were set since.
+  /// Whether an earlier daemon of this boot restored it, so that it is unknown which future times were set since.
   let isEarlier: Bool
   /// The restored instants that were still ahead at the start.
   var ahead = Ahead()

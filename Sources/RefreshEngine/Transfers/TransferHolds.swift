@@ -1,7 +1,7 @@
 // The holds of transfers.
 
 extension Judge {
-  /// The judgement about a transfer.
+  /// Judges a transfer.
   func verdict(on state: TransferState, among queue: TransferQueue, _ apps: AppTable, at now: Instant)
     -> TransferVerdict
   {

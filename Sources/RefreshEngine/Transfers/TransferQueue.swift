@@ -4,7 +4,7 @@ struct TransferQueue: Sendable {
   struct Count: Hashable, Sendable {
     /// The transfers that have not ended.
     var open = 0
-    /// The ended transfers that the app has not been woken for.
+    /// The ended transfers that are not delivered to the app.
     var undelivered: Set<TransferID> = []
   }
 
@@ -44,7 +44,7 @@ struct TransferQueue: Sendable {
   private(set) var fetched: Set<TransferID> = []
   /// The progress of each transfer that a worker has.
   private(set) var paces: [TransferID: TransferPace] = [:]
-  /// The transfers that are stopped so that others get their slots.
+  /// The transfers that were stopped so that others get their slots.
   private(set) var yielding: Set<TransferID> = []
   /// How many of them are on the way to or from their servers.
   private(set) var movingCount = 0
@@ -58,7 +58,7 @@ struct TransferQueue: Sendable {
   private var later: [Milestone] = []
   /// The ended transfers, by their ends.
   private var ended: [Milestone] = []
-  /// Whether the transfers must be looked at before the event is done.
+  /// Whether the transfers must be judged before the event is done.
   private(set) var isTouched = false
 
   /// Whether the time of any waiting transfer has come.
@@ -89,10 +89,10 @@ struct TransferQueue: Sendable {
     }
   }
 
-  /// Has the transfers looked at before the event is done.
+  /// Has the transfers judged before the event is done.
   mutating func touch() { isTouched = true }
 
-  /// Ends the look at the transfers.
+  /// Records that the transfers were judged.
   mutating func endLook() { isTouched = false }
 
   /// Begins to follow the pace of a transfer that a worker has.

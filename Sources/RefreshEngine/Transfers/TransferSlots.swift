@@ -63,7 +63,7 @@ struct TransferPicker {
 
 /// The free slots of transfers: a bound for all, and a bound for each server.
 ///
-/// The first transfer of a user may have one slot more, in all and with its server, so that no user has the last.
+/// The first transfer of a user may have one slot more, in all and with its server, so that no user takes the last one.
 struct TransferSlots {
   private var count: Int
   private var ofHost: [String: Int]
@@ -91,7 +91,7 @@ struct TransferSlots {
     ofHost[server, default: 0] += 1
   }
 
-  /// Frees a slot, and with it the one that is more than the bound.
+  /// Frees a slot, and the one beyond the bound if it was taken.
   mutating func release(with server: String) {
     count = min(count, limits.maxConcurrent) - 1
     ofHost[server] = min(ofHost[server, default: 0], limits.maxPerHost) - 1
@@ -115,7 +115,7 @@ extension Dictionary where Value == Int {
   }
 }
 
-// Turns of running transfers: nobody keeps a slot for ever while another waits for it.
+// Turns of running transfers: no user keeps a slot for ever while another waits for it.
 
 /// The progress of a transfer that has a slot.
 struct TransferPace: Sendable {

@@ -13,7 +13,7 @@ public struct TransferID: Hashable, Comparable, Sendable, CustomStringConvertibl
   public static func < (left: TransferID, right: TransferID) -> Bool { left.number < right.number }
 }
 
-/// A named group of an app's transfers; the app learns of its end once.
+/// A named group of an app's transfers; its end is delivered to the app once.
 public struct TransferSession: Hashable, Comparable, Sendable {
   /// The app.
   public var app: AppID
@@ -153,7 +153,7 @@ public enum TransferReport: Hashable, Sendable {
   ///
   /// The server may ask for a wait. After ``AttemptProgress/hasProgressed`` the next attempt follows at once.
   case retry(after: Duration?, hasProgressed: Bool)
-  /// The content is wrong, or nobody can tell whether it is complete; nothing of it is kept.
+  /// The content is wrong, or may be incomplete; nothing of it is kept.
   ///
   /// It may be right later, as after the login page of a network. But the tries are bounded, because each may move the
   /// whole file.
@@ -175,7 +175,7 @@ public enum TransferReport: Hashable, Sendable {
 ///     noSpace      -> waiting       there is room
 ///     stopping     -> waiting       network, logged-out, user, sleep, shutdown
 ///     stopping     -> paused        paused
-///     waiting      -> stopping      cancelled, expired: what is there of it is removed
+///     waiting      -> stopping      cancelled, expired: its partial file is removed
 ///     waiting      -> paused        the user pauses it
 ///     paused       -> waiting       the user resumes it
 ///
@@ -203,11 +203,11 @@ public struct TransferState: Hashable, Sendable {
   public var stage: Stage
   /// Whether a worker ever had it, so that a partial file may exist.
   public var hasBegun = false
-  /// How many attempts in a row made no progress; after its end, how often the app was woken for it.
+  /// How many attempts in a row made no progress; after its end, how often it was delivered to the app.
   public var failures: Int32 = 0
   /// How often its content was wrong since the daemon started; not saved.
   public var wrongs: Int32 = 0
-  /// Whether the app was woken for it, after its end.
+  /// Whether it was delivered to the app, after its end.
   public var isDelivered = false
 
   /// The state of a transfer that was just requested.
@@ -242,7 +242,7 @@ public struct TransferState: Hashable, Sendable {
   }
 }
 
-/// The engine's answer about a transfer at an instant.
+/// The verdict on a transfer at an instant.
 public enum TransferVerdict: Hashable, Sendable {
   /// It starts now.
   case ready

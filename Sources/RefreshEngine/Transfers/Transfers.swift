@@ -2,17 +2,17 @@
 struct Transfers: Sendable {
   /// The transfers, with counts and lists.
   private(set) var queue = TransferQueue()
-  /// The first instant to give up a transfer; too early if that transfer has ended since.
+  /// The first instant at which to give up a transfer; too early if that transfer has ended since.
   private var giveUpAt: Instant?
   /// When a running transfer may have to give way, boot clock.
   private var yieldAt: Instant?
-  /// When time requires the next look at the transfers, boot clock.
+  /// When the transfers must be judged again, boot clock.
   private(set) var wakeAt: Instant?
 
   /// The state of a transfer; nil for an unknown transfer.
   subscript(id: TransferID) -> TransferState? { queue[id] }
 
-  /// Has the transfers looked at before the event is done.
+  /// Has the transfers judged before the event is done.
   mutating func touch() { queue.touch() }
 
   /// Frees the slot of a transfer whose bytes have all arrived.
@@ -23,7 +23,7 @@ struct Transfers: Sendable {
     queue.count(bytes, movedOf: id, at: now)
   }
 
-  /// Brings the next look for transfers to give up forward to an instant of the boot clock.
+  /// Looks for transfers to give up at an instant of the boot clock, if not earlier.
   private mutating func considerGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
 
   // MARK: - Events
@@ -158,7 +158,7 @@ struct Transfers: Sendable {
   private mutating func end(_ id: TransferID, _ result: TransferResult, _ turn: inout Turn) {
     guard var state = queue[id] else { return }
     state.stage = .ended(result, at: turn.now)
-    // From now on `failures` counts wakes.
+    // From now on `failures` counts deliveries.
     state.failures = 0
     set(state, of: id, &turn)
     turn.sessions.append(.ended(state.policy.session, isDrained: needsDelivery(state.policy.session)))
