@@ -14,7 +14,7 @@ package struct ExchangeFailure: Error, Sendable {
   package let kind: Kind
   /// The error and the host, in one line without secrets.
   package let message: String
-  /// Whether the server did not answer at all: it is gone, or the way to it.
+  /// Whether nothing came from the server: it is down, or the network does not reach it.
   package let isSilence: Bool
 
   /// Makes a failure.
@@ -28,18 +28,18 @@ package struct ExchangeFailure: Error, Sendable {
 extension ExchangeFailure {
   /// Makes a failure from libcurl's code and its error message.
   ///
-  /// `isReading` is whether a head was expected and had not come to its end.
+  /// `isReading` is whether a head was expected and was not complete.
   init(code: CURLcode, detail: String, host: String, isReading: Bool = false) {
     // libcurl's messages name hosts, ports and certificates, and never the path or the query of a URL.
     let why = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     switch code {
-    // libcurl holds a line of the head in memory, and calls a longer one a lack of memory.
+    // libcurl keeps a line of the head in memory, and reports a line that is too long as a lack of memory.
     case _ where isReading && (code == CURLE_OUT_OF_MEMORY || code.rawValue == Self.tooLarge):
       self = .unusable(HeadReader.tooLong, of: host)
     case CURLE_UNSUPPORTED_PROTOCOL where isReading: self = .unusable("it is not HTTP", of: host)
     case CURLE_URL_MALFORMAT: self.init(kind: .permanent, message: "cannot read the URL: \(why); correct it")
     case CURLE_UNSUPPORTED_PROTOCOL:
-      self.init(kind: .permanent, message: "cannot ask \(host): only http and https are spoken")
+      self.init(kind: .permanent, message: "cannot ask \(host): only http and https are supported")
     case CURLE_SSL_CACERT_BADFILE:
       self.init(
         kind: .permanent,
@@ -54,7 +54,7 @@ extension ExchangeFailure {
       self.init(kind: .temporary, message: "cannot connect to \(host) in time", isSilence: true)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
       self.init(kind: .temporary, message: "the connection to \(host) broke: \(why)")
-    default: self.init(kind: .temporary, message: "cannot finish with \(host): \(why)")
+    default: self.init(kind: .temporary, message: "cannot complete the request to \(host): \(why)")
     }
   }
 
@@ -63,7 +63,7 @@ extension ExchangeFailure {
 
   /// The failure of an answer that cannot be read or trusted.
   static func unusable(_ why: String, of host: String) -> ExchangeFailure {
-    ExchangeFailure(kind: .temporary, message: "cannot take the answer of \(host): \(why)")
+    ExchangeFailure(kind: .temporary, message: "cannot use the answer of \(host): \(why)")
   }
 
   /// The failure of an exchange in which nothing was received or sent for this time.

@@ -101,14 +101,14 @@ struct HeadReader {
   private(set) var head: ResponseHead?
   /// Whether all lines of the final head have come.
   private(set) var isWhole = false
-  /// The reason why the head must not be believed.
+  /// The reason why the head must not be trusted.
   private(set) var flaw: String?
   private var bytes = 0
 
   /// Whether the final head has begun, and not an interim one.
   var isFinal: Bool { head.map { $0.status >= 200 } ?? false }
 
-  /// Reads a line with its end; `mindsLength` is whether the body must have a certain end.
+  /// Reads a line with its end; `mindsLength` is whether the end of the body must be certain.
   mutating func read(_ line: Substring, mindsLength: Bool) {
     bytes += line.utf8.count
     guard bytes <= Self.mostBytes else {

@@ -101,7 +101,7 @@ package struct Redirects {
       throw ExchangeFailure(
         kind: .permanent,
         message:
-          "cannot follow \(here.host): only http and https are spoken, and no redirect leads from https to http")
+          "cannot follow \(here.host): only http and https are supported, and no redirect may leave https")
     }
     here = next
   }

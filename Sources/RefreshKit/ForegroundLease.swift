@@ -26,7 +26,7 @@ public final class ForegroundLease: Sendable {
 
 /// Counts the foreground leases of a client, which share one stream.
 ///
-/// A failed stream is retried on its own. Its failure ends neither the attachment nor the refresh in progress.
+/// Only a failed stream is retried. Its failure ends neither the attachment nor the refresh in progress.
 struct ForegroundLeases {
   static let stream = Stream.lease(.foreground)
 

@@ -86,7 +86,7 @@ extension RefreshClient {
       unknownToUsersDaemon = error
       return reopen(at: .system)
     }
-    // Without a system's daemon, the answer of the user's counts.
+    // If there is no system daemon, the answer of the user's daemon counts.
     failure = error.code == .noDaemon && socket == .system ? unknownToUsersDaemon ?? error : error
     step(.broke(chance: .random(in: 0...1)))
   }

@@ -34,7 +34,7 @@ final class Database {
       throw StoreError(
         .open, path: path, sqliteCode: SQLITE_READONLY, systemError: 0, cause: "the file can only be read")
     }
-    // URLs have secrets. SQLite gives its log the mode of the file; if that cannot be changed, the directory must protect
+    // URLs contain secrets. SQLite gives its log the mode of the file; if that cannot be changed, the directory must protect
     // them.
     for file in [path, "\(path)-wal"] { chmod(file, 0o600) }
     sqlite3_busy_timeout(handle, Int32(Self.busyTimeout / .milliseconds(1)))

@@ -42,7 +42,7 @@ public struct Loaded: Sendable {
   public internal(set) var damaged: StoreError?
   /// Why the start is not saved yet, if the disk is full: the next save that finds room saves it.
   public internal(set) var unsaved: StoreError?
-  /// Whether instants were moved: after a reboot, and after a late clock was set.
+  /// Whether instants were moved, after a reboot or after a late clock was set.
   public internal(set) var isMoved = false
 
   /// Moves every instant, as after a reboot.

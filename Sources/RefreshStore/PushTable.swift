@@ -12,7 +12,7 @@ struct PushTable {
 
   /// The pushes of each app, in order of their numbers, and the rows that no release writes, each with its error.
   ///
-  /// As with transfers, such a row does not make the file a damaged file.
+  /// As with transfers, such a row does not make the whole file damaged.
   func load() throws(StoreError) -> (read: [AppID: [Push]], unreadable: [PushID: StoreError]) {
     var pushes: [AppID: [Push]] = [:]
     var unreadable: [PushID: StoreError] = [:]

@@ -5,7 +5,7 @@ import RefreshEngine
 /// The store is one SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the given
 /// executor, so that the event loop never waits for a disk.
 ///
-/// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file is
+/// A damaged file never keeps the daemon from starting: stale data in every app is worse than a lost history. The file is
 /// renamed to `PATH.corrupt-SECONDS`, a new file begins, and the error says so. A file that a build before the first
 /// release wrote becomes `PATH.unreleased-SECONDS`.
 public actor RefreshStore {
@@ -36,8 +36,8 @@ public actor RefreshStore {
 
   /// Opens or makes the file, reads all states, and saves durably that the daemon has started once more.
   ///
-  /// Runs on the calling thread, because nothing else can be done before it. Throws if the file cannot be opened, has a
-  /// newer schema, or cannot be written for another reason than a full disk.
+  /// Runs on the calling thread, because the daemon needs the states before anything else. Throws if the file cannot be
+  /// opened, has a newer schema, or cannot be written for another reason than a full disk.
   ///
   /// Removes apps that have long been out of the new configuration, `configured`. Nil removes none.
   public static func open(

@@ -106,7 +106,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         + remedy(.newerSchema, sqliteCode: 0))
   }
 
-  /// The word for the name of a file that cannot be used, so that a new file takes its place; nil for other errors.
+  /// The word in the new name of a file that must make room for a new file; nil for errors that leave the file there.
   var asideWord: String? {
     switch code {
     case .corrupt: "corrupt"

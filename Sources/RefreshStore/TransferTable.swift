@@ -140,7 +140,7 @@ struct TransferTable {
 
   /// All transfers, and the rows that no release writes, each with its error.
   ///
-  /// Such a row does not make the file a damaged file, because its content came from a server.
+  /// Such a row does not make the whole file damaged, because its content came from a server.
   func load() throws(StoreError) -> (read: [TransferID: StoredTransfer], unreadable: [TransferID: StoreError]) {
     var transfers: [TransferID: StoredTransfer] = [:]
     var unreadable: [TransferID: StoreError] = [:]

@@ -108,7 +108,7 @@ public final class Connection {
     updateWatch()
   }
 
-  /// Continues a call with `rest` at the next turn of this connection.
+  /// Continues a call with `rest` in the next turn of this connection.
   func goOn(_ rest: @escaping () -> Void) {
     if state != .ended { self.rest = rest }
     if !isInTurn { standInLine() }

@@ -20,7 +20,7 @@ public struct Interface {
   /// Absent or null `parameters` are an empty object. If the parameters cannot be read, the reply is `InvalidParameter`,
   /// and the handler does not run.
   ///
-  /// `kind` is the demand of a call on the server, by default a change.
+  /// `kind` says what a call demands of the server: a change by default.
   public mutating func serve<Method: InterfaceMethod>(
     _ method: Method.Type, as kind: MethodKind = .change, _ handler: @escaping (Call<Method.Parameters>) -> Void
   ) {
@@ -42,7 +42,9 @@ public struct Interface {
   }
 }
 
-/// A method with an erased parameter type: it reads parameters and returns a handler to run.
+/// A method with an erased parameter type: it reads parameters and returns a handler with them.
+///
+/// ``IncomingCall`` prepares the handler, and ``Server/run(_:_:)`` runs it.
 final class ServedMethod {
   typealias Prepare = (inout JSONReader) throws(JSONError) -> (CallState) -> Void
 
@@ -124,7 +126,7 @@ public protocol VarlinkError: Error, JSONReadable, JSONWritable {
   static var name: String { get }
 }
 
-/// The demand of a method's calls on the server, which limits how many a user may have under way.
+/// What a method's calls demand of the server, which limits how many a user may have under way.
 public enum MethodKind: Sendable {
   /// The call changes something, so it runs even if the answer has no receiver.
   case change

@@ -132,9 +132,7 @@ public final class Server {
 
   // MARK: - Calls
 
-  /// Runs a call.
-  ///
-  /// Work waits for the user's earlier work; a watch beyond the bound is refused.
+  /// Runs the handler of a call, now or after the user's earlier work; refuses a watch beyond the bound.
   func run(_ call: CallState, _ handler: @escaping () -> Void) {
     let uid = call.connection.peer.uid
     if call.kind == .watch {

@@ -85,7 +85,7 @@ enum UnixSocket {
 
   /// Closes an accepted connection that is not served; `hasLeft` if its peer has closed its end.
   static func turnAway(_ client: Int32, hasLeft: Bool = false) {
-    // This is the short way for floods: nothing more can come, and nothing that waits may hang.
+    // The fast path for floods: nothing more can arrive, and closing what has arrived cannot hang.
     if hasLeft, linux_holds_descriptors(client) == 0 {
       Glibc.close(client)
     } else {

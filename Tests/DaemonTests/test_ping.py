@@ -141,7 +141,7 @@ def test_a_redirect_is_followed(daemon, switch):
         (404, "{host} answers HTTP status 404"),
         (500, "{host} answers HTTP status 500"),
         ("close", "the connection to {host} broke"),
-        ("ftp://127.0.0.1/", "only http and https are spoken"),
+        ("ftp://127.0.0.1/", "only http and https are supported"),
     ],
 )
 def test_a_ping_that_fails_is_named_and_no_failure_of_the_refresh(daemon, switch, answer, reason):
