@@ -154,7 +154,7 @@ public struct Engine: Sendable {
     case .began(let refresh): startDeadline(refresh, &turn)
     case .expired(let refresh): expire(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
-    case .survived(let refresh, let tasks): judge.running.keep(tasks, thatSurvivedOf: refresh)
+    case .survived(let refresh, let tasks): judge.running.remember(tasks, thatSurvivedOf: refresh)
     case .attached(let id): attach(id, true, &turn)
     case .detached(let id): attach(id, false, &turn)
     case .changed(let id, let folder): applyChange(of: id, in: folder, &turn)

@@ -111,7 +111,7 @@ extension Engine {
         // The refreshes that run now have ended by then, and another trigger may be due.
         return prospect.starting(due?.trigger ?? prospect.trigger, at: moment, from: now)
       case .held(let holds, _)
-      where (ahead ?? self).judge.isKeptByOpenQuestions((ahead ?? self).apps[index], holds):
+      where (ahead ?? self).judge.isHeldByOpenQuestions((ahead ?? self).apps[index], holds):
         // A command is asked then, and may say yes.
         if prospect.holds.isEmpty, moment == now { prospect.holds = holds }
         return prospect.starting(due?.trigger ?? prospect.trigger, at: moment, from: now)

@@ -142,7 +142,8 @@ extension Engine {
   public func guardState(of id: AppID) -> GuardState? {
     guard let index = apps.index(of: id), let unit = apps[index].policy?.guarded else { return nil }
     return GuardState(
-      unit: unit, isKept: apps[index].guarding.keptUnit.flatMap(unit.taken) != nil, report: apps[index].guarding.report,
+      unit: unit, isKept: apps[index].guarding.keptUnit.flatMap(unit.matching) != nil,
+      report: apps[index].guarding.report,
       trouble: apps[index].guarding.trouble)
   }
 

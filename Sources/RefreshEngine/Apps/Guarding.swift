@@ -37,7 +37,7 @@ public struct GuardedUnit: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The unit that a text of ``AppState/keptUnit`` names, with its means; nil if it is another unit.
-  func taken(as text: String) -> GuardedUnit? {
+  func matching(kept text: String) -> GuardedUnit? {
     let left = GuardedUnit(kept: text)
     return left.name == name && left.user == user ? left : nil
   }
@@ -254,7 +254,7 @@ extension App {
 
   /// Whether it guards this kept unit, and has kept no unit itself.
   func mayInherit(_ kept: String) -> Bool {
-    policy?.unusable == nil && policy?.guarded?.taken(as: kept) != nil && guarding.keptUnit == nil
+    policy?.unusable == nil && policy?.guarded?.matching(kept: kept) != nil && guarding.keptUnit == nil
       && guarding.keeper == nil
   }
 }

@@ -19,18 +19,18 @@ struct ConditionQuestion: Hashable, Sendable {
   private(set) var asked: RunID?
   /// Whether a guard's yes is in doubt after a change; the unit stays as it is until the next answer.
   private var isDoubtful = false
-  /// Whether a yes counts on, because the app has waited for nothing but a slot since.
-  private var isKept = false
+  /// Whether a yes outlives its validity, because the app has waited for nothing but a slot since.
+  private var isExtended = false
 
   /// Whether the last answer is a yes that still counts.
   func isMet(at now: Instant, for validity: Duration) -> Bool {
     guard let answer, answer.isMet, let answeredAt else { return false }
-    return isKept || now < answeredAt + validity
+    return isExtended || now < answeredAt + validity
   }
 
-  /// Keeps a valid yes valid while the app waits for nothing but a slot.
-  mutating func keep(_ waitsForSlot: Bool, at now: Instant) {
-    isKept = waitsForSlot && isMet(at: now, for: Self.validity)
+  /// Extends the validity of a yes while the app waits for nothing but a slot; false ends that.
+  mutating func extend(whileQueued isQueued: Bool, at now: Instant) {
+    isExtended = isQueued && isMet(at: now, for: Self.validity)
   }
 
   /// Whether no answer has come, or the last answer is in doubt.
@@ -52,7 +52,7 @@ struct ConditionQuestion: Hashable, Sendable {
 
   /// Applies an answer; each no in a row doubles the wait for the next question.
   mutating func applyAnswer(_ state: FactState, at now: Instant) {
-    (answer, answeredAt, asked, isDoubtful, isKept) = (state, now, nil, false, false)
+    (answer, answeredAt, asked, isDoubtful, isExtended) = (state, now, nil, false, false)
     unmet = state.isMet ? 0 : BackOff.questions.counting(unmet)
     nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
   }
@@ -107,9 +107,9 @@ struct Questions: Hashable, Sendable {
     return true
   }
 
-  /// Keeps each valid yes valid while the app waits for nothing but a slot.
-  mutating func keep(_ waitsForSlot: Bool, at now: Instant) {
-    for constraint in questions.keys { questions[constraint]?.keep(waitsForSlot, at: now) }
+  /// Extends the validity of each yes while the app waits for nothing but a slot; false ends that.
+  mutating func extend(whileQueued isQueued: Bool, at now: Instant) {
+    for constraint in questions.keys { questions[constraint]?.extend(whileQueued: isQueued, at: now) }
   }
 
   /// Has the commands that said no asked again soon; see ``ConditionQuestion/askSooner(at:ofGuard:)``.
@@ -137,7 +137,7 @@ extension Judge {
   }
 
   /// Whether only questions hold an app, and none of them was answered with no.
-  func isKeptByOpenQuestions(_ app: App, _ holds: [Hold]) -> Bool {
+  func isHeldByOpenQuestions(_ app: App, _ holds: [Hold]) -> Bool {
     guard constraintToAsk(in: .held(holds)) != nil, let constraints = app.policy?.constraints else { return false }
     return Constraint.allCases.allSatisfy { constraint in
       constraint.origin != .asked || !constraints.asks(for: constraint)

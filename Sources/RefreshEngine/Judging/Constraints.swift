@@ -137,7 +137,7 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   ///
   /// Idleness and pressure count at the start only, because the refresh itself may change both. But long work stops when
   /// the user returns. No command is asked during a refresh.
-  func isKept(byLongWork isProcessing: Bool) -> Bool {
+  func isRequiredThroughout(byLongWork isProcessing: Bool) -> Bool {
     switch self {
     case .network, .power, .mounted, .present: true
     case .idle: isProcessing

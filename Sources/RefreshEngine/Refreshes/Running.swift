@@ -56,7 +56,7 @@ struct Running: Sendable {
   }
 
   /// Remembers which tasks of a refresh survived the previous daemon.
-  mutating func keep(_ tasks: Set<Int>, thatSurvivedOf refresh: RefreshID) { survivors[refresh] = tasks }
+  mutating func remember(_ tasks: Set<Int>, thatSurvivedOf refresh: RefreshID) { survivors[refresh] = tasks }
 
   /// The tasks of a refresh that survived the previous daemon.
   func survivors(of refresh: RefreshID) -> Set<Int> { survivors[refresh] ?? [] }

@@ -1,14 +1,14 @@
 // Deliveries: refreshes that hand a push, or the end of a transfer session, to their app.
 
 extension Engine {
-  /// Receives a push, and merges it into a waiting push that it replaces.
+  /// Receives a push, and merges it into an undelivered push that it replaces.
   mutating func receive(_ push: Push, for id: AppID, _ turn: inout Turn) {
     guard let index = apps.index(of: id), apps[index].policy != nil else { return }
     let delivered = apps[index].deliveredPush
     if apps[index].mailbox.receive(push, for: id, beside: delivered, &turn) { turn.touch(index) }
   }
 
-  /// Tidies the pushes of all apps, also of apps that are not configured.
+  /// Merges and drops the pushes of all apps, even of apps that are not configured.
   mutating func tidyPushes(_ turn: inout Turn) {
     for index in apps.indexes where !apps[index].mailbox.pushes.isEmpty {
       let delivered = apps[index].deliveredPush

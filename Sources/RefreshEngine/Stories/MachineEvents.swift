@@ -18,9 +18,9 @@ extension Engine {
       guard let index = apps.index(of: id), let policy = apps[index].policy, let refreshing = apps[index].refreshing
       else { continue }
       if apps[index].ignoresConditions(for: refreshing.started.trigger) { continue }
-      let kept = Constraint.allCases.filter { $0.isKept(byLongWork: policy.isProcessing) }
+      let required = Constraint.allCases.filter { $0.isRequiredThroughout(byLongWork: policy.isProcessing) }
       // A condition without an answer yet is not lost: a refresh that survived the previous daemon goes on.
-      let lost = kept.filter {
+      let lost = required.filter {
         !judge.isUnanswered($0, of: policy.constraints, by: apps[index])
           && !judge.isMet($0, by: apps[index], at: turn.now)
       }

@@ -77,9 +77,9 @@ extension Engine {
     turn.touch(index)
     // A yes that outlasted the wait for a slot counts for this start only, unless the disk was slow to save it.
     if turn.now >= refreshing.started.at + ConditionQuestion.validity {
-      apps[index].questions.keep(false, at: turn.now)
+      apps[index].questions.extend(whileQueued: false, at: turn.now)
     }
-    defer { apps[index].questions.keep(false, at: turn.now) }
+    defer { apps[index].questions.extend(whileQueued: false, at: turn.now) }
     let holds = judge.holds(on: apps[index], for: refreshing.started.trigger, at: turn.now)
     guard holds.isEmpty else {
       let lost = Constraint.allCases.filter { !judge.isMet($0, by: apps[index], at: turn.now) }
@@ -195,7 +195,7 @@ extension Engine {
     var record = refreshing.record(of: id, at: turn.now)
     freeSlot(refreshing)
     apps[index].refreshing = nil
-    apps[index].questions.keep(false, at: turn.now)
+    apps[index].questions.extend(whileQueued: false, at: turn.now)
     if apps[index].isAttached { expectOwnWrites(of: index, at: turn.now) }
     let freshBefore = apps[index].timetable.freshAt
     // The app may have synced by itself meanwhile.

@@ -1,7 +1,7 @@
 // What follows from the verdicts on the touched apps, at the end of each event.
 
 extension Engine {
-  /// Queues an app for the next free slot, unless anything else holds it.
+  /// Queues an app for the next free slot, unless anything but a missing slot holds it.
   mutating func queueForSlot(_ index: AppIndex, at now: Instant) {
     var entry: StartQueue.Entry?
     switch verdict(on: index, at: now) {
@@ -14,7 +14,7 @@ extension Engine {
     case .notDue, .held, .clear: break
     }
     schedule.queue(index, entry)
-    apps[index].questions.keep(entry != nil, at: now)
+    apps[index].questions.extend(whileQueued: entry != nil, at: now)
   }
 
   /// Starts the apps that wait for a slot while there are slots for them.
@@ -71,7 +71,7 @@ extension Engine {
   /// Updates the record of the holds on a due app, and closes it when they change.
   private mutating func recordWait(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
-    if case .held(let holds, _) = verdict, !judge.isKeptByOpenQuestions(apps[index], holds) {
+    if case .held(let holds, _) = verdict, !judge.isHeldByOpenQuestions(apps[index], holds) {
       names = holds.map(\.name).filter(\.isWorthARecord)
     }
     // Nothing is saved about an erased app.
@@ -141,8 +141,8 @@ extension Engine {
     if apps[index].policy?.unusable != nil { return }
     if let keeper, keeper.unit != unit { return giveBack(keeper.unit, index, &turn) }
     if keeper == nil, let left = apps[index].guarding.keptUnit {
-      if let unit, let taken = unit.taken(as: left) {
-        if taken != unit { return giveBack(taken, index, &turn) }
+      if let unit, let kept = unit.matching(kept: left) {
+        if kept != unit { return giveBack(kept, index, &turn) }
       } else {
         setKept(nil, index, &turn)
         turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), GuardedUnit(kept: left)))
