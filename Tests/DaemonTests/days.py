@@ -39,17 +39,22 @@ class Days:
         """Waits until nothing is being refreshed and all is on the disk, for which some app is asked.
 
         A night goes through the apps in slices, each a turn of the daemon's loop. With each call the loop turns once.
+        The status plays the coming nights, so another call turns the loop.
         """
         end = time.monotonic() + BOUND
-        turns = 0
-        while turns < TURNS:
+        while True:
             assert time.monotonic() < end
-            turns = 0 if self.refreshing() else turns + 1
+            if self.ask("Status")["status"]["refreshing"]:
+                continue
+            for _ in range(TURNS):
+                self.ask("Version")
+            if not self.ask("Status")["status"]["refreshing"]:
+                break
         self.daemon.settle(app)
 
-    def refreshing(self):
-        """What the status says of it, on one connection, because every step asks many times."""
+    def ask(self, method):
+        """Calls a method of org.refreshd.Manager on one connection, because every step asks many times."""
         self.connection = self.connection or self.daemon.client.connect()
-        self.connection.sendall(message("org.refreshd.Manager.Status"))
+        self.connection.sendall(message(f"org.refreshd.Manager.{method}"))
         [answer] = answers(self.connection)
-        return answer["parameters"]["status"]["refreshing"]
+        return answer["parameters"]
