@@ -121,32 +121,37 @@ def test_the_timers_of_debian_are_apps(daemon):
         assert "LOST" in text
 
 
-@pytest.mark.parametrize("timer", DEBIAN)
-def test_a_timer_is_adopted_and_given_back_as_it_was(daemon, timer):
-    name = timer.removesuffix(".timer")
+def test_timers_are_adopted_and_given_back_as_they_were(daemon):
     # The units that are enabled on the host are not in this machine.
-    if "[Install]" in systemctl("cat", timer):
-        systemctl("enable", timer)
-    systemctl("start", timer)
-    before = state_of_timers()
-    answer = daemon.refreshctl("adopt", timer, "--now")
-    assert f"refreshd starts {name}.service now, and {timer} is off." in answer.stdout
-    assert systemctl("is-active", timer, check=False).strip() == "inactive"
-    assert state_of_timers() != before
-    assert f"timer.{name}" in daemon.refreshctl("list").stdout
-    # Nothing starts it at the next boot.
+    enabled = [timer for timer in DEBIAN if "[Install]" in systemctl("cat", timer)]
+    systemctl("enable", *enabled)
+    systemctl("start", *DEBIAN)
+    states = [state_of_timers()]
+    for timer in DEBIAN:
+        name = timer.removesuffix(".timer")
+        answer = daemon.refreshctl("adopt", timer, "--now")
+        assert f"refreshd starts {name}.service now, and {timer} is off." in answer.stdout
+        assert systemctl("is-active", timer, check=False).strip() == "inactive"
+        assert state_of_timers() not in states
+        states.append(state_of_timers())
+        assert f"timer.{name}" in daemon.refreshctl("list").stdout
+    # Nothing starts them at the next boot.
     systemctl("daemon-reload")
     subprocess.run(["systemctl", "restart", "timers.target"], check=True, timeout=60)
-    assert systemctl("is-active", timer, check=False).strip() == "inactive"
+    assert state_of_timers() == states.pop()
     listed = json.loads(daemon.refreshctl("adopt", "--list", "--json").stdout)["timers"]
-    assert [(each["timer"], each.get("obstacle")) for each in listed if each["adopted"]] == [(timer, None)]
-    again = daemon.refreshctl("adopt", timer, "--now", check=False)
-    assert again.returncode == 1 and "run `refreshctl unadopt" in again.stderr
-    assert "is as it was before" in daemon.refreshctl("unadopt", timer).stdout
-    assert state_of_timers() == before
+    assert {each["timer"]: each.get("obstacle") for each in listed if each["adopted"]} == dict.fromkeys(DEBIAN)
+    # In the opposite order, so that each is given back as it was, whatever the others are.
+    for timer in reversed(DEBIAN):
+        again = daemon.refreshctl("adopt", timer, "--now", check=False)
+        assert again.returncode == 1 and "run `refreshctl unadopt" in again.stderr
+        assert "is as it was before" in daemon.refreshctl("unadopt", timer).stdout
+        assert state_of_timers() == states.pop()
+    assert states == []
     assert daemon.call("List")["apps"] == []
     assert list(pathlib.Path("/etc/refreshd/apps.d").iterdir()) == []
-    systemctl("disable", "--now", timer)
+    systemctl("disable", *enabled)
+    systemctl("stop", *DEBIAN)
 
 
 def test_the_adopted_service_runs_and_is_accounted(daemon, write_timer):
