@@ -248,6 +248,22 @@ class X11(Desktop):
         environment = {"PATH": os.environ["PATH"], **self.variables}
         return subprocess.run(command, env=environment, capture_output=True, text=True, **USER.identity).stdout
 
+    def wait_for_property(self, name, is_wanted, what, process, within=BOUND):
+        """Waits until a property of the root window is as wanted; xprop prints it at first and after each change."""
+        environment = {"PATH": os.environ["PATH"], **self.variables}
+        command = ["xprop", "-root", "-spy", name]
+        spy = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, bufsize=0, **USER.identity)
+        bound, printed = Bound(within), b""
+        try:
+            while not any(is_wanted(line) for line in printed.decode().split("\n")[:-1]):
+                printed = printed.rpartition(b"\n")[2]
+                wait_for([spy.stdout], what, bound.left)
+                printed += (piece := os.read(spy.stdout.fileno(), 1 << 16))
+                assert piece and process.poll() is None, f"{what} did not come"
+        finally:
+            self.end(spy)
+            spy.stdout.close()
+
     def window(self, name):
         """Opens a window, which has the focus then."""
         names = ["-class", name, "-name", name, "-title", TITLE]
