@@ -3,6 +3,7 @@
 import os
 import pathlib
 import pwd
+import select
 import shutil
 import signal
 import subprocess
@@ -72,10 +73,17 @@ class Bridge:
         return [source["is_connected"] for source in sources] == [True]
 
     def wait_for(self, what, condition):
+        """Waits until the condition holds, which is looked at after each entry of the journal, and each second."""
         end = time.monotonic() + 30
-        while not condition():
-            assert time.monotonic() < end, f"{what} did not come in 30 s"
-            self.refreshd.systemctl("is-active", "refresh-push.service", check=False)
+        follow = ["journalctl", "--follow", "--lines=0", "--output=cat"]
+        with subprocess.Popen(follow, stdout=subprocess.PIPE, bufsize=0) as journal:
+            try:
+                while not condition():
+                    assert time.monotonic() < end, f"{what} did not come in 30 s"
+                    if select.select([journal.stdout], [], [], 1)[0]:
+                        os.read(journal.stdout.fileno(), 1 << 16)
+            finally:
+                journal.kill()
 
     def delivered(self, *numbers):
         """Waits until these payloads have woken the app, in this order."""
