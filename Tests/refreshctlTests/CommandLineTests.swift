@@ -100,8 +100,8 @@ import Testing
     ])
     let foreground = try #require(command as? ForegroundCommand)
     #expect(foreground.lease.command == ["sh", "-c", "--json", "--", "x"])
-    #expect(foreground.lease.arguments.apps == ["org.x.a", "org.x.b"])
-    #expect(!foreground.lease.arguments.connection.json)
+    #expect(foreground.arguments.apps == ["org.x.a", "org.x.b"])
+    #expect(!foreground.arguments.connection.json)
   }
 
   @Test func theHelpListsEveryExitStatus() {

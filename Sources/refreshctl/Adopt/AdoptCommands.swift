@@ -217,8 +217,8 @@ struct UnadoptAnswer: JSONWritable {
 extension SocketPath {
   /// The named socket, else that of the daemon for the machine's or the user's timers.
   init(ofTimersOfUser isUser: Bool, _ options: ConnectionOptions) {
-    if options.daemon.socket != nil || environmentVariable("REFRESH_SOCKET") != nil {
-      self = .find(named: options.daemon.socket)
+    if options.socket != nil || environmentVariable("REFRESH_SOCKET") != nil {
+      self = .find(named: options.socket)
     } else if isUser {
       let runtime = environmentVariable("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
       self = .ofUser(runtime: runtime)

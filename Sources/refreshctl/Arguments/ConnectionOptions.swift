@@ -3,21 +3,37 @@ import ArgumentParser
 import JSON
 import Varlink
 
+/// Options that name the daemon.
+protocol DaemonOptions {
+  /// The path of the daemon's socket; nil for the default daemon.
+  var socket: String? { get }
+}
+
 /// The option that names the daemon.
-struct SocketOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
+struct SocketOptions: ParsableArguments, DaemonOptions {
+  @Option(help: helpOfSocket, completion: .file())
   var socket: String?
 
   // ``RemoteHost`` removes it from the command line before this is parsed.
-  @Option(
-    name: [.customShort("H"), .long],
-    help: ArgumentHelp("Run on another machine, by ssh.", valueName: "[user@]host"))
+  @Option(name: nameOfHost, help: helpOfHost)
   var host: String?
+
+  fileprivate static var helpOfSocket: ArgumentHelp { ArgumentHelp("The daemon's socket.", valueName: "path") }
+  fileprivate static var nameOfHost: NameSpecification { [.customShort("H"), .long] }
+  fileprivate static var helpOfHost: ArgumentHelp {
+    ArgumentHelp("Run on another machine, by ssh.", valueName: "[user@]host")
+  }
 }
 
 /// The options of every command that prints an answer of the daemon.
-struct ConnectionOptions: ParsableArguments {
-  @OptionGroup var daemon: SocketOptions
+struct ConnectionOptions: ParsableArguments, DaemonOptions {
+  // Those of `SocketOptions`, and not as a group: in a debug build ArgumentParser checks a group some four times for each
+  // group around it, which takes most of the time of a command.
+  @Option(help: SocketOptions.helpOfSocket, completion: .file())
+  var socket: String?
+
+  @Option(name: SocketOptions.nameOfHost, help: SocketOptions.helpOfHost)
+  var host: String?
 
   @Flag(help: "Print the answer as JSON.")
   var json = false

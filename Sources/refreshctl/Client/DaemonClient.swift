@@ -9,7 +9,7 @@ struct DaemonClient {
 
   /// Connects to the daemon that the options name.
   init(_ options: ConnectionOptions, _ wait: AnswerWait = .ofPerson) throws(Failure) {
-    try self.init(socket: options.daemon.socket, wait)
+    try self.init(socket: options.socket, wait)
   }
 
   /// Connects to the daemon of a socket; nil connects to the default daemon.
@@ -185,7 +185,9 @@ extension SocketOptions {
   static let secondsBetweenAttempts: UInt32 = 1
   static let lostWords = "the daemon closed the connection; connecting again when it answers"
   static let foundWords = "the daemon answers again"
+}
 
+extension DaemonOptions {
   /// Passes each reply of a method to `receive` until Ctrl-C; reconnects when the daemon ends, for example at a restart.
   ///
   /// Calls `lost` after the end of the connection and the message about it on standard error.
@@ -211,18 +213,18 @@ extension SocketOptions {
     while true {
       do throws(Failure) {
         return try DaemonClient(socket: socket).follow(method, parameters) { reply throws(Failure) in
-          if isLost { warn(Self.foundWords) }
+          if isLost { warn(SocketOptions.foundWords) }
           (wasHeard, isLost) = (true, false)
           return try receive(reply)
         }
       } catch {
         guard wasHeard, error.status == .noDaemon else { throw error }
         if !isLost {
-          warn("\(Self.lostWords) (Ctrl-C ends this)")
+          warn("\(SocketOptions.lostWords) (Ctrl-C ends this)")
           lost()
         }
         isLost = true
-        sleep(Self.secondsBetweenAttempts)
+        sleep(SocketOptions.secondsBetweenAttempts)
       }
     }
   }

@@ -168,7 +168,7 @@ struct WatchCommand: ParsableCommand {
   func run() throws {
     try connection.naming(apps) { ids throws(Failure) in
       let parameters = ManagerInterface.Watch.Parameters(apps: ids.isEmpty ? nil : ids)
-      try connection.daemon.follow(ManagerInterface.Watch.self, parameters) { reply throws(Failure) in
+      try connection.follow(ManagerInterface.Watch.self, parameters) { reply throws(Failure) in
         if connection.json { return try connection.showStep(reply.event) }
         let screen = Screen(of: STDOUT_FILENO)
         guard let line = screen.line(reply.event) else { return }

@@ -5,18 +5,20 @@ struct LaunchedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "launched", abstract: "Mark apps as started in the background.")
 
-  @OptionGroup var lease: LeaseArguments
+  @OptionGroup var arguments: AppsArguments
+  @OptionGroup var lease: LeaseOptions
 
-  func run() throws { try lease.send(.launched) }
+  func run() throws { try lease.send(.launched, to: arguments) }
 }
 
 struct ForegroundCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "foreground", abstract: "Mark apps as in the foreground: the user looks at them.")
 
-  @OptionGroup var lease: LeaseArguments
+  @OptionGroup var arguments: AppsArguments
+  @OptionGroup var lease: LeaseOptions
 
-  func run() throws { try lease.send(.foreground) }
+  func run() throws { try lease.send(.foreground, to: arguments) }
 }
 
 struct BackgroundCommand: ParsableCommand {
@@ -55,11 +57,9 @@ struct LogoutCommand: ParsableCommand {
   func run() throws { try arguments.send(.logout) }
 }
 
-/// The arguments of a signal that can last as long as a command.
-struct LeaseArguments: ParsableArguments {
+/// The option of a signal that can last as long as a command.
+struct LeaseOptions: ParsableArguments {
   private static let name = "while"
-
-  @OptionGroup var arguments: AppsArguments
 
   @Option(
     name: .customLong(name), parsing: .remaining,
@@ -81,8 +81,8 @@ struct LeaseArguments: ParsableArguments {
     }
   }
 
-  /// Sends the signal; with `--while`, for as long as the command runs.
-  func send(_ signal: Wire.LifecycleSignal) throws {
+  /// Sends the signal to the apps; with `--while`, for as long as the command runs.
+  func send(_ signal: Wire.LifecycleSignal, to arguments: AppsArguments) throws {
     guard let command else { return try arguments.send(signal) }
     let connection = arguments.connection
     let ids = arguments.apps.count > 1 ? try connection.ids(of: arguments.apps) : arguments.apps

@@ -167,7 +167,7 @@ private struct TransferWait {
     let changes = TransfersInterface.Watch.self
     // A transfer survives its daemon, so the next daemon reports its end.
     let lost = { board.begin() }
-    try connection.daemon.follow(
+    try connection.follow(
       changes, .init(app: app), lost: lost,
       untilFalse: { reply throws(Failure) in
         // The daemon no longer knows the end of a forgotten transfer.
@@ -225,7 +225,7 @@ struct TransfersCommand: ParsableCommand {
   private func follow(_ app: String?) throws(Failure) {
     var board = TransferBoard(descriptor: STDOUT_FILENO)
     let changes = TransfersInterface.Watch.self
-    try connection.daemon.follow(changes, .init(app: app), lost: { board.begin() }) { reply throws(Failure) in
+    try connection.follow(changes, .init(app: app), lost: { board.begin() }) { reply throws(Failure) in
       let transfers = reply.transfers.filter { session == nil || $0.session == session }
       if connection.json {
         return try connection.showStep(

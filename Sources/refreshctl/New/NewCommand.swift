@@ -78,13 +78,13 @@ struct NewCommand: ParsableCommand {
     if user && system {
       throw ValidationError("cannot write for two daemons; leave out --user or --system")
     }
-    if user || system, connection.daemon.socket != nil {
+    if user || system, connection.socket != nil {
       throw ValidationError("cannot write for two daemons; leave out --socket, or --user and --system")
     }
   }
 
   func run() throws {
-    let home = try AppHome.find(socket: connection.daemon.socket, daemon: user ? .user : system ? .system : nil)
+    let home = try AppHome.find(socket: connection.socket, daemon: user ? .user : system ? .system : nil)
     guard let folder = home.sources.appsFolder else {
       throw Failure(
         status: .protocolError, text: "cannot find out where the daemon reads apps; give --user or --system")

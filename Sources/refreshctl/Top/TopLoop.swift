@@ -40,7 +40,7 @@ struct TopCommand: ParsableCommand {
         ? screen.text(try DaemonClient(socket: daemon.socket).call(ManagerInterface.List.self, .init()))
         : [screen.line(reply.event)].compactMap(\.self)
       for line in lines { print(screen.encoded(line)) }
-      fflush(stdout)
+      StandardOutput.flush()
     }
   }
 }
