@@ -44,7 +44,8 @@ struct LongWaitsAreToldOnce: Invariant {
       // The time off of a machine with a late clock moves earlier times.
       if turn.event.isClockStep, since[id] != nil { since[id] = brain.state(of: id)?.episode?.since ?? since[id] }
       let heldFor = world.book.apps[id]?.policy?.heldFor
-      var part = Self.part(of: brain.verdict(on: id, at: now))
+      // Without such a time nothing is expected, whatever the verdict is.
+      var part = heldFor == nil ? .over : Self.part(of: brain.verdict(on: id, at: now))
       // An app in a backlog first waits for its turn.
       if let asked = brain.state(of: id)?.request, [.interval, .catchUp, .retry].contains(asked.trigger),
         case .notDue = brain.verdict(on: id, at: now)

@@ -99,12 +99,9 @@ struct WaitsAreHonest: Invariant {
       }
       for id in world.ids {
         var names: [Hold.Name] = []
-        if case .held(let holds, _) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }
-        // A question is no wait until its command has said no.
-        if case .held(let holds, _) = brain.verdict(on: id, at: world.instant), holds.areQuestions,
-          !world.book.saidNo(to: id)
-        {
-          names = []
+        if case .held(let holds, _) = brain.verdict(on: id, at: world.instant) {
+          // A question is no wait until its command has said no.
+          names = holds.areQuestions && !world.book.saidNo(to: id) ? [] : holds.recorded
         }
         // An app that was never configured has nothing to record.
         if brain.state(of: id)?.seenAt == nil { names = [] }

@@ -8,14 +8,15 @@ struct WakeIsTheMinimum: Invariant {
     var windows: [Window] = []
     for id in world.ids {
       let count = windows.count
+      // Made once, because it takes longer than all else that is looked at here.
+      let explanation = brain.explain(id, at: world.instant)
       switch brain.verdict(on: id, at: world.instant) {
       case .notDue(let due):
-        let explanation = brain.explain(id, at: world.instant)
         guard let window = explanation?.window, window.earliest == due.window.earliest else {
           return "\(id) is explained in another way than it is judged"
         }
         let slack = window.earliest.duration(to: window.latest)
-        let slacks = slacks(of: id, for: explanation?.trigger, in: world)
+        let slacks = slacks(of: id, explanation, in: world)
         let isCut = endsAtQuietHours(window, of: id, in: world) && slack < slacks.upperBound
         if !isCut, !slacks.contains(slack) {
           return "\(id) may wait \(slack) for company"
@@ -23,16 +24,16 @@ struct WakeIsTheMinimum: Invariant {
         windows.append(window)
       case .held(let holds, _):
         var ends = holds.compactMap(\.end)
-        if let next = nextQuestion(of: id, by: holds, in: world) { ends.append(next) }
+        if let next = nextQuestion(of: id, by: holds, explanation, in: world) { ends.append(next) }
         let oneShot = world.book.apps[id]?.oneShot?.earliest
         if holds.allSatisfy(\.isOfDue), let oneShot, oneShot > world.instant { ends.append(oneShot) }
-        let told = brain.explain(id, at: world.instant)?.drained.map(\.earliest).min()
+        let told = explanation?.drained.map(\.earliest).min()
         if holds.allSatisfy(\.isOfDue), let told, told > world.instant { ends.append(told) }
-        let pushes = brain.explain(id, at: world.instant)?.pushes ?? []
+        let pushes = explanation?.pushes ?? []
         if holds.allSatisfy(\.isOfDue), !pushes.contains(where: { $0.wait == .ready }) {
           ends += pushes.compactMap(\.wait.end)
         }
-        if holds.allSatisfy(\.isOfDue), brain.explain(id, at: world.instant)?.trigger.map(\.isDeferrable) ?? false,
+        if holds.allSatisfy(\.isOfDue), explanation?.trigger.map(\.isDeferrable) ?? false,
           let quiet = world.book.apps[id]?.policy?.quiet
         {
           ends.append(world.book.beginning(of: quiet, after: world.instant))
@@ -44,7 +45,6 @@ struct WakeIsTheMinimum: Invariant {
         if let step = steps.min() { windows.append(Window(earliest: step, latest: step)) }
       case .ready, .clear: break
       }
-      let explanation = brain.explain(id, at: world.instant)
       let ends = [explanation?.reportsStaleAt, explanation?.reportsHeldAt, explanation?.countsAsOpenedAt]
       for end in ends.compactMap(\.self) {
         let other = windows.count > count ? windows.removeLast() : Window(earliest: end, latest: end)
@@ -62,12 +62,13 @@ struct WakeIsTheMinimum: Invariant {
   }
 
   /// The time of the next question, if only commands hold an app.
-  private func nextQuestion(of id: AppID, by holds: [Hold], in world: borrowing World) -> Instant? {
+  private func nextQuestion(
+    of id: AppID, by holds: [Hold], _ explanation: Explanation?, in world: borrowing World
+  ) -> Instant? {
     guard holds.areQuestions, let first = holds.first?.name, world.book.apps[id]?.questions.isEmpty == true else {
       return nil
     }
-    let terms = world.brain?.explain(id, at: world.instant)?.terms ?? []
-    return terms.first { $0.constraint.rawValue == first.rawValue }?.question?.nextAt
+    return explanation?.terms.first { $0.constraint.rawValue == first.rawValue }?.question?.nextAt
   }
 
   /// Whether a window ends a second before the app's quiet hours, or at once because they begin earlier.
@@ -78,16 +79,18 @@ struct WakeIsTheMinimum: Invariant {
   }
 
   /// How long an app may wait for company: from half to all of a tenth of its interval, which is at most 15 min.
-  private func slacks(of id: AppID, for trigger: Trigger?, in world: borrowing World) -> ClosedRange<Duration> {
-    guard trigger == .interval, let app = world.book.apps[id], app.phase == .background, app.lastStart != nil,
+  private func slacks(
+    of id: AppID, _ explanation: Explanation?, in world: borrowing World
+  ) -> ClosedRange<Duration> {
+    guard explanation?.trigger == .interval, let app = world.book.apps[id], app.phase == .background,
+      app.lastStart != nil,
       let spacing = app.spacing(world.book.limits)
     else { return .zero ... .zero }
     let half = min(.minutes(15), spacing / 10) / 2
     // A plan may wait a tenth of its wait, half of that before its time; only the engine knows the time.
     if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
     // An app that something else may start, such as its place in a backlog, may wait for less.
-    let drained = world.brain?.explain(id, at: world.instant)?.drained ?? []
-    let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false || !drained.isEmpty
+    let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false || explanation?.drained.isEmpty == false
     let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold || app.change != nil
     return (isPlaced ? .zero : half)...half * 2
   }
