@@ -124,7 +124,7 @@ private let ofTime = [
       return [.configured(limits, slower)]
     }
   },
-  Planted("BacklogIsSpread", "comes to its backlog in one late wake", apps: 50, mayHang: false) { fault in
+  Planted("BacklogIsSpread", "comes to its backlog in one late wake", seed: 4, apps: 50, mayHang: false) { fault in
     fault.waking = { Window(earliest: $0.earliest + .minutes(2), latest: $0.latest + .minutes(2)) }
   },
 ]
@@ -192,7 +192,7 @@ private let ofAttached = [
   Planted("SurvivorsGoOn", "does not ask for what outlived the daemon before it") { fault in
     fault.hearing = { event, _ in if case .survived = event { [] } else { [event] } }
   },
-  Planted("SleepIsInTime", "does not hear that the machine goes to sleep") { fault in
+  Planted("SleepIsInTime", "does not hear that the machine goes to sleep", seed: 17) { fault in
     fault.hearing = { event, _ in if case .suspending = event { [] } else { [event] } }
   },
   Planted("LongWorkMakesRoom", "warns of nothing, also when a condition is lost", apps: 20) { fault in
@@ -212,7 +212,7 @@ private let ofPolicy = [
   Planted("NoStartWhileHeld", "does not look at constraints") { fault in
     fault.hearing = { event, _ in event.changingPolicies { $0.constraints = Constraints() } }
   },
-  Planted("NoStartWhileHeld", "does not know quiet hours", apps: 10) { fault in
+  Planted("NoStartWhileHeld", "does not know quiet hours", seed: 7, apps: 10) { fault in
     fault.hearing = { event, _ in event.changingPolicies { $0.quiet = nil } }
   },
   Planted("NoStartWhileHeld", "does not let the machine settle") { fault in

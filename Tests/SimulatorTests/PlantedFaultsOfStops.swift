@@ -23,7 +23,7 @@ let plantedFaultsOfStops = [
     }
   },
   Planted("SignalsNeverWait", "lets a signal wait for the disk", mayHang: true) { $0.ofDaemon = .signalsWaitForDisk },
-  Planted("StopReasonsAreHonest", "blames the deadline for its own end", apps: 20) { fault in
+  Planted("StopReasonsAreHonest", "blames the deadline for its own end", seed: 13, apps: 20) { fault in
     fault.deciding = { decision, _ in
       for index in decision.changes.history.refreshes.indices
       where decision.changes.history.refreshes[index].stopReason == .shutdown {

@@ -22,7 +22,7 @@ let plantedFaultsOfTransfers = [
       return []
     }
   },
-  Planted("UsersTakeTurns", "takes all apps for one user's") { fault in
+  Planted("UsersTakeTurns", "takes all apps for one user's", seed: 22) { fault in
     fault.hearing = { event, _ in
       guard case .configured(let limits, var policies) = event else { return [event] }
       for id in policies.keys { policies[id]?.owner = 0 }
