@@ -58,6 +58,14 @@ enum DaemonFault: CaseIterable {
     }
   }
 
+  /// The seed that is tried first, because it catches the fault; if decisions change, another seed catches it.
+  var firstSeed: Int {
+    switch self {
+    case .losesPushesAtRefusal, .leavesOrphans: 2
+    default: 1
+    }
+  }
+
   /// Plants a mistake in a part of an open daemon; the other mistakes are in the ports.
   func plant(in life: DaemonLife, _ world: SimulatedWorld) {
     let saving = life.daemon.saving
