@@ -42,7 +42,10 @@ import Testing
       #expect(mount.looks.withLock { $0 } == 1, "one thread waits, however often the files are read")
     }
     // The thread that waited ends in its own time.
-    for _ in 1...10_000 where try !held().isEmpty { sched_yield() }
-    #expect(try held().isEmpty)
+    for _ in 1...10_000 {
+      if try held().isEmpty { return }
+      sched_yield()
+    }
+    Issue.record("the apps are held although their file system answers")
   }
 }
