@@ -294,14 +294,44 @@ extension Wire.Habits {
       ("openings", !pins.openings.isEmpty), ("new_data_per_day", pins.newDataPerDay != nil), ("cost", pins.cost != nil),
     ]
     self.init(
-      days: habits.usage.kindsOfDay.map(Wire.KindOfDay.init), named: habits.usage.habits.map(Wire.Habit.init),
+      days: Wire.KindOfDay.kinds(of: habits.usage), named: habits.usage.habits.map(Wire.Habit.init),
       newDataPerDay: habits.newDataPerDay, cost: habits.cost, pinned: pinned.filter(\.1).map(\.0))
   }
 }
 
 extension Wire.KindOfDay {
-  fileprivate init(_ kind: KindOfDay) {
-    self.init(weekdays: Wire.Weekday.of(kind.weekdays), openings: kind.openings, seen: kind.seen)
+  /// How many openings a day may differ between days that are alike, at the least.
+  private static let leastApart = 0.1
+  /// The part of a day's openings that may differ between days that are alike.
+  private static let partApart = 0.25
+
+  /// The days of the week, with similar days together.
+  static func kinds(of usage: Usage) -> [Self] {
+    Wire.Weekday.allCases.enumerated().reduce(into: []) { kinds, each in
+      let day = Self(
+        weekdays: [each.element], openings: usage.openings(onDay: each.offset), seen: usage.seen(onDay: each.offset))
+      if let index = kinds.firstIndex(where: { $0.isLike(day) }) {
+        kinds[index] = kinds[index].joined(with: day)
+      } else {
+        kinds.append(day)
+      }
+    }
+  }
+
+  /// Whether about as many openings come at the same times as on another day.
+  private func isLike(_ day: Self) -> Bool {
+    let apart = zip(seen, day.seen).reduce(0) { $0 + abs($1.0 - $1.1) }
+    return apart <= max(Self.leastApart, Self.partApart * max(seen.reduce(0, +), day.seen.reduce(0, +)))
+  }
+
+  /// The kind with one more day; its openings are the mean of its days.
+  private func joined(with day: Self) -> Self {
+    let days = Double(weekdays.count)
+    func mean(_ before: [Double], _ new: [Double]) -> [Double] {
+      zip(before, new).map { ($0 * days + $1) / (days + 1) }
+    }
+    return Self(
+      weekdays: weekdays + day.weekdays, openings: mean(openings, day.openings), seen: mean(seen, day.seen))
   }
 }
 
