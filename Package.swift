@@ -104,7 +104,7 @@ let package = Package(
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"], exclude: ["traces.txt"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "Threads", "CSQLite"],
-      resources: [.embedInCode("Fixtures/schema-15.sql")]),
+      resources: [.embedInCode("Fixtures/schema-16.sql")]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("JSONTests", ["JSON"]),
     test("VarlinkTests", ["Varlink", "JSON", "CLinux"], plugins: ["VarlinkSwift"]),

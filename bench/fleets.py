@@ -41,7 +41,7 @@ def rehearse(program: Path, apps: list[App], days: int, profile: str | None) -> 
                 line = {"app": app.name, "updates": list(app.updates), "opens": list(app.opens)}
                 print(json.dumps(line | ({"fails": app.fails} if app.fails else {})), file=file)
                 if app.interval:
-                    text = f'id = "{app.name}"\nbackground_interval = "{app.interval}"\n[[task]]\nrun = ["true"]\n'
+                    text = f'id = "{app.name}"\nbackground_floor = "{app.interval}"\n[[task]]\nrun = ["true"]\n'
                     (folder / f"{app.name}.toml").write_text(text)
         command = [program, "rehearse", "--json", "--trace", trace, "--config", directory]
         command += ["--profile", profile] if profile else []

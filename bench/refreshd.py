@@ -12,7 +12,6 @@ APP = """\
 id = "{id}"
 foreground_interval = "never"
 background_interval = "never"
-adaptive = false
 on_foreground = "never"
 
 [[task]]

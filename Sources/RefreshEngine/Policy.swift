@@ -22,8 +22,8 @@ public enum BackgroundPriority: String, Hashable, Sendable, CaseIterable {
 public struct Policy: Hashable, Sendable {
   /// Least time between two starts while the app is in the foreground; 5 min by default.
   public var foregroundInterval: Interval
-  /// Least time between two starts while the app is in the background; 24 h by default.
-  public var backgroundInterval: Interval
+  /// When the app is refreshed by time while it is in the background; `auto` by default.
+  public var backgroundInterval: BackgroundInterval
   /// The effect of entering the foreground; `stale` by default.
   public var onForeground: OnForeground
   /// How long a refresh may take before it is asked to end; 30 s by default.
@@ -43,7 +43,7 @@ public struct Policy: Hashable, Sendable {
   public var constraints = Constraints()
   /// Hours in which nothing deferrable starts; none by default.
   public var quiet: QuietHours?
-  /// The age of the data from which constraints are relaxed, one after the other; nil for three background intervals.
+  /// The age of the data from which constraints are relaxed, one after the other; nil, the default, to keep them all.
   public var maxStale: Duration?
   /// The age at which the daemon reports stale data; nil, the default, for no report.
   public var staleAfter: Duration?
@@ -63,10 +63,6 @@ public struct Policy: Hashable, Sendable {
   ///
   /// The constraints of a guard are never relaxed.
   public var guarded: GuardedUnit?
-  /// Whether learning plans background refreshes; yes by default.
-  ///
-  /// The plan chooses between the interval and `max_stale`; without it the interval is the schedule.
-  public var isAdaptive = true
   /// The share of the machine for refreshes that nobody waits for; low by default.
   public var backgroundPriority = BackgroundPriority.low
   /// Numbers in place of learnt numbers; none by default.
@@ -82,7 +78,7 @@ public struct Policy: Hashable, Sendable {
 
   /// Makes a policy with the default values.
   public init(
-    foregroundInterval: Interval = .every(.minutes(5)), backgroundInterval: Interval = .every(.hours(24)),
+    foregroundInterval: Interval = .every(.minutes(5)), backgroundInterval: BackgroundInterval = .auto(),
     onForeground: OnForeground = .stale, deadline: Duration = .seconds(30), grace: Duration = .seconds(5),
     tasks: [TaskPolicy]
   ) {

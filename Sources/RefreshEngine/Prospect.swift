@@ -230,6 +230,6 @@ extension Engine {
   /// When an app's plan in force is made again, boot clock; nil if no plan refreshes the app.
   func nextPlan(of index: AppIndex) -> Instant? {
     let app = apps[index]
-    return app.phase == .background && app.timetable.lastStart != nil && judge.isPlanned(app) ? planner.nightAt : nil
+    return app.phase == .background && app.timetable.lastStart != nil && app.isPlanned ? planner.nightAt : nil
   }
 }

@@ -51,9 +51,9 @@ extension Engine {
   /// An app's presence on desktops; nil for an unknown app.
   public func presence(of id: AppID) -> Presence? { apps.index(of: id).map { apps[$0].visits.presence } }
 
-  /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.
-  public func interval(of id: AppID, in phase: Phase) -> Interval? {
-    apps.index(of: id).flatMap { apps[$0].interval(in: phase) }
+  /// The background interval in force for an app, set at run time or by its file; nil if no file names the app.
+  public func backgroundInterval(of id: AppID) -> BackgroundInterval? {
+    apps.index(of: id).flatMap { apps[$0].backgroundInterval }
   }
 
   /// Every term of the judgement about an app at an instant, boot clock; nil for an app that is not configured.
@@ -63,9 +63,7 @@ extension Engine {
     var explanation = Explanation(verdict: verdict(on: index, at: now))
     let due = app.refreshing == nil ? explanation.verdict.due : judge.due(of: app, at: now)
     (explanation.trigger, explanation.window) = (due?.trigger, due?.window)
-    explanation.floor = app.spacing(in: app.phase, limits: judge.limits).flatMap { spacing in
-      app.timetable.lastStart.map { $0 + spacing }
-    }
+    explanation.floor = app.intervalEnd(limits: judge.limits)
     explanation.staleAt = app.timetable.ageBegan.map { $0 + app.maxStale }
     explanation.terms = Constraint.allCases.filter(policy.constraints.asks(for:)).map { constraint in
       let relaxedAt = app.relaxedAt(constraint)
@@ -133,7 +131,7 @@ extension Engine {
       return first.flatMap { $0 + Trouble.patience <= now ? .neverWorked(since: $0) : nil }
     }
     let usual =
-      isByTime ? max(app.maxStale, app.mayBePlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil
+      isByTime ? max(app.maxStale, app.isPlanned ? Trouble.patienceForPlan : .zero) + Trouble.patience : nil
     guard let lateAt = app.turnsStaleAt ?? usual.map({ freshAt + $0 }), lateAt <= now else { return nil }
     return .late(since: freshAt)
   }

@@ -11,7 +11,7 @@ import RefreshAPI
 ///
 /// The daemon considers a connected app to be `launched`. If the daemon goes away, the client reconnects with an
 /// increasing delay of at most 30 s, and restores the handler and the leases. Meanwhile all methods but
-/// ``setMinimumBackgroundInterval(_:)`` work without the daemon.
+/// ``setBackgroundInterval(_:)`` work without the daemon.
 ///
 /// A client has one thread, which sleeps while nothing happens. The thread ends with the last reference to the client.
 /// A ``ForegroundLease`` holds a reference until it ends, and a handler that uses the client holds one until
@@ -110,7 +110,7 @@ public actor RefreshClient {
     await answer(to: .attach)
   }
 
-  /// Sets the minimum time between two refreshes in the background, in place of the interval in the app's file.
+  /// Sets when the app is refreshed in the background, in place of the interval in its file.
   ///
   /// The daemon has saved the interval when this returns. It stays in force, also across restarts, until you set
   /// another one or the user runs `refreshctl reset`.
@@ -119,7 +119,7 @@ public actor RefreshClient {
   ///
   /// Throws `badInterval` if the interval is shorter than the daemon allows, `notStored` if the daemon cannot save it,
   /// and the errors of ``connect(app:socket:keepsTrying:)`` if the daemon cannot be reached.
-  public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
+  public func setBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
     if case .closed = link.state { throw .closed }
     do throws(CallFailure) {
       _ = try await call(

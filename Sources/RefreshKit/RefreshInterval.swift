@@ -1,27 +1,27 @@
-/// The minimum time between two refreshes of an app in the background.
+/// When an app is refreshed by time in the background.
 public enum RefreshInterval: Hashable, Sendable {
-  /// As often as the daemon's configuration allows: its `background_floor`, 15 min by default.
-  case minimum
+  /// As often as it pays, as the daemon has learnt, and the daemon's `background_floor` allows, 15 min by default.
+  case auto
   /// Never in the background.
   case never
-  /// At least this long after the last start; fractions of a microsecond are dropped.
-  case atLeast(Duration)
+  /// At fixed distances; fractions of a microsecond are dropped.
+  case every(Duration)
 
-  /// At least this many seconds after the last start.
-  public static func seconds(_ seconds: some BinaryInteger) -> RefreshInterval { .atLeast(.seconds(seconds)) }
+  /// Every so many seconds.
+  public static func seconds(_ seconds: some BinaryInteger) -> RefreshInterval { .every(.seconds(seconds)) }
 
-  /// At least this many minutes after the last start.
-  public static func minutes(_ minutes: some BinaryInteger) -> RefreshInterval { .atLeast(.seconds(60) * minutes) }
+  /// Every so many minutes.
+  public static func minutes(_ minutes: some BinaryInteger) -> RefreshInterval { .every(.seconds(60) * minutes) }
 
-  /// At least this many hours after the last start.
-  public static func hours(_ hours: some BinaryInteger) -> RefreshInterval { .atLeast(.seconds(3600) * hours) }
+  /// Every so many hours.
+  public static func hours(_ hours: some BinaryInteger) -> RefreshInterval { .every(.seconds(3600) * hours) }
 
   /// The interval in the form that the daemon reads.
   var text: String {
     switch self {
-    case .minimum: "minimum"
+    case .auto: "auto"
     case .never: "never"
-    case .atLeast(let duration): "\(duration.microseconds)us"
+    case .every(let duration): "\(duration.microseconds)us"
     }
   }
 }

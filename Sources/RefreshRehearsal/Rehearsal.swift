@@ -61,11 +61,7 @@ public struct Rehearsal {
   private static let conditions = Observation.unknown(source: "nobody").map(Event.observed)
 
   /// The policy of an app that no configuration names: planned, as often as the system allows.
-  public static let standard: Policy = {
-    var policy = Policy(backgroundInterval: .minimum, onForeground: .always, tasks: [TaskPolicy(name: "refresh")])
-    policy.isAdaptive = true
-    return policy
-  }()
+  public static let standard = Policy(onForeground: .always, tasks: [TaskPolicy(name: "refresh")])
 
   /// Runs the whole trace.
   public static func run(_ trace: Trace, _ policies: Policies) -> Schedule {

@@ -54,6 +54,7 @@ extension AppState: ColumnRecord {
     try column.optional(&waiting, blank: Waiting(since: .zero, holds: []))
     try column("seen_at_us", &seenAt)
     try column("planned_us", &planned)
+    try column("grid_us", &grid)
     try column("is_stale_told", &isStaleReported)
     try column("is_terminated", &isTerminated)
     try column("is_owner_present", &isOwnerPresent)

@@ -243,6 +243,14 @@ extension Interval: ColumnContent {
   }
 }
 
+extension BackgroundInterval: ColumnContent {
+  var columnValue: ColumnValue { .text(code) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    guard let interval = BackgroundInterval(code: row.text(column)) else { throw row.unreadable(column) }
+    self = interval
+  }
+}
+
 extension RefreshID: ColumnContent {
   var columnValue: ColumnValue { .integer(key) }
   init(_ row: Row, _ column: Int32) { self.init(key: row.integer(column)) }
@@ -320,5 +328,27 @@ extension Interval {
     }
     guard let microseconds = Int64(code.dropLast(Self.unit.count)) else { return nil }
     self = .every(.microseconds(microseconds))
+  }
+}
+
+extension BackgroundInterval {
+  /// The interval as one word: `never`, microseconds such as `300000000us`, `auto`, or `auto` and its floor in microseconds.
+  var code: String {
+    switch self {
+    case .never: "never"
+    case .every(let duration): "\(duration.inMicroseconds)us"
+    case .auto(nil): "auto"
+    case .auto(let floor?): "auto\(floor.inMicroseconds)us"
+    }
+  }
+
+  init?(code: String) {
+    if code == "never" || code == "auto" {
+      self = code == "never" ? .never : .auto()
+      return
+    }
+    let isAuto = code.hasPrefix("auto")
+    guard code.hasSuffix("us"), let microseconds = Int64(code.dropFirst(isAuto ? 4 : 0).dropLast(2)) else { return nil }
+    self = isAuto ? .auto(floor: .microseconds(microseconds)) : .every(.microseconds(microseconds))
   }
 }

@@ -5,7 +5,7 @@
 /// Add `clock.wall_offset_us` for Unix time. All other instants are Unix time.
 enum Schema {
   /// The version of a new file, and the oldest that can be read: builds before the first release wrote lower versions.
-  static let first = 15
+  static let first = 16
 
   /// The SQL that brings a file of each version to the next, from ``first`` on.
   ///
@@ -51,12 +51,13 @@ enum Schema {
       fresh_at_us INTEGER,
       fresh_until_us INTEGER,
       planned_us INTEGER,
+      grid_us INTEGER,                  -- from where a fixed background interval counts; null without one
       failures INTEGER NOT NULL DEFAULT 0,
       strikes_us TEXT NOT NULL DEFAULT '',  -- oldest first, with a space between two
       streak_failures INTEGER,          -- how many refreshes failed in a row; null for none
       is_streak_told INTEGER,
       foreground_interval TEXT,         -- set at run time: never, minimum, 300000000us
-      background_interval TEXT,
+      background_interval TEXT,         -- set at run time: never, auto, 300000000us
       is_disabled INTEGER NOT NULL DEFAULT 0,
       skipped_until_us INTEGER,
       skips_all INTEGER NOT NULL DEFAULT 0,  -- until skipped_until_us, not only the next

@@ -41,8 +41,8 @@ class Daemon(Program):
 
     def app(self, *tasks, id=TODO, **keys):
         """Writes the file of an app. A task is a shell command or a table. The app has no schedule unless `keys` set
-        one, and `adaptive` is off."""
-        keys = {"id": id, "foreground_interval": "never", "background_interval": "never", "adaptive": False, **keys}
+        one."""
+        keys = {"id": id, "foreground_interval": "never", "background_interval": "never", **keys}
         lines = [f"{key} = {toml(value)}" for key, value in keys.items()]
         for number, task in enumerate(tasks):
             table = task if isinstance(task, dict) else {"name": f"task{number}", "shell": task}

@@ -15,10 +15,10 @@ HOUR = 3600 * SECOND
 LATE = (STEP + 60) * SECOND
 
 APPS = {
-    "org.example.often": {"background_interval": "2h", "adaptive": True},
-    "org.example.daily": {"background_interval": "20h", "adaptive": True},
-    "org.example.asleep": {"background_interval": "3h", "adaptive": True, "quiet": "22:00-07:00"},
-    "org.example.change": {"background_interval": "8h", "adaptive": True, "quiet": "01:30-02:30"},
+    "org.example.often": {"background_interval": "auto", "background_floor": "2h"},
+    "org.example.daily": {"background_interval": "auto", "background_floor": "20h"},
+    "org.example.asleep": {"background_interval": "auto", "background_floor": "3h", "quiet": "22:00-07:00"},
+    "org.example.change": {"background_interval": "auto", "background_floor": "8h", "quiet": "01:30-02:30"},
     "org.example.plain": {"background_interval": "1h"},
     "org.example.held": {"background_interval": "1h", "network": "wifi"},
 }
@@ -44,7 +44,7 @@ def test_a_day_and_a_night_go_as_it_was_said(daemon, preload):  # noqa: F811
     days.rest("org.example.plain")
     end = days.now
     starts = {id: sorted(r["started_us"] for r in daemon.history(id, limit=1000)) for id in APPS}
-    priced = [start for id, keys in APPS.items() if "adaptive" in keys for start in starts[id]]
+    priced = [start for id, keys in APPS.items() if "background_floor" in keys for start in starts[id]]
     lies, foreseen = [], 0
     for at, id, following in said:
         begun = next((start for start in starts[id] if start > at), None)
@@ -52,7 +52,7 @@ def test_a_day_and_a_night_go_as_it_was_said(daemon, preload):  # noqa: F811
             lies += [(id, at, following, begun)] if begun else []
             continue
         if "planned_us" in following:
-            # Each refresh of an adaptive app moves the price, and with it the plans that the next night makes.
+            # Each refresh of a planned app moves the price, and with it the plans that the next night makes.
             if any(at < start < min(begun or end, following["planned_us"]) for start in priced):
                 continue
             foreseen += 1

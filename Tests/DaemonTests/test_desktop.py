@@ -154,7 +154,7 @@ def test_two_seconds_in_front_are_an_opening_and_a_glance_is_none(desk):
 
 def test_a_wrong_match_is_forgotten_with_the_openings_that_it_showed(desk):
     """The app is still in front when its openings are forgotten; signalled openings stay."""
-    desk.app("exit 100", desktop=["todo"], background_interval="2h", adaptive=True)
+    desk.app("exit 100", desktop=["todo"], background_interval="auto", background_floor="2h")
     desk.call("Manager.Reload")
     next(desk.session)
     desk.tell("foreground")

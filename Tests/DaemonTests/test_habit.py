@@ -19,7 +19,7 @@ DAYS = 21
 @pytest.fixture
 def lived(daemon, wall):
     """An app that was opened around noon from Monday to Friday; it is eight o'clock on the fourth Monday, after a refresh."""
-    daemon.app("exit 0", adaptive=True, background_interval="1h")
+    daemon.app("exit 0", background_interval="auto", background_floor="1h")
     wall.set_to(MONDAY)
     wall.environment["TZ"] = "UTC"
     daemon.start(environment=wall.environment)

@@ -324,7 +324,7 @@ def test_a_flood_of_calls_keeps_nobody_waiting(house):
 
 def test_changes_of_callers_that_have_hung_up_keep_nobody_waiting(house):
     """Thousands of changes are written in a moment, and nobody reads the answers."""
-    house.app("exit 100", id=MAIL, owner="games", directory="/", background_interval="2h", adaptive=True)
+    house.app("exit 100", id=MAIL, owner="games", directory="/", background_interval="auto", background_floor="2h")
     house.call("Manager.Reload")
     calls = [(f"{MANAGER}.Set", {"apps": [MAIL], "background_interval": "1h"}), (f"{MANAGER}.Skip", {"apps": [MAIL]})]
     with hostile(house, MALLORY, "hang-up", 10_000, *calls * 200):

@@ -20,7 +20,7 @@ def test_defaults(daemon):
     daemon.configure("")
     daemon.file().write_text(f'id = "{TODO}"\n[[task]]\nshell = "exit 100"\n')
     daemon.start()
-    assert intervals(daemon) == ("5min", "1d")
+    assert intervals(daemon) == ("5min", "auto")
 
 
 def test_set_and_reset_of_many_apps(daemon):
@@ -70,9 +70,9 @@ REFUSED = [
     ("", "background_interval", "14min", "15min"),
     ("", "foreground_interval", "4s", "5s"),
     ('background_floor = "2h"', "background_interval", "1h", "2h"),
-    ("", "background_interval", "soon", "minimum"),
-    ("", "background_interval", "", "minimum"),
-    ("", "background_interval", "-1h", "minimum"),
+    ("", "background_interval", "soon", "auto"),
+    ("", "background_interval", "", "auto"),
+    ("", "background_interval", "-1h", "auto"),
     ("", "foreground_interval", "1 fortnight", "minimum"),
 ]
 
@@ -90,12 +90,12 @@ def test_what_is_no_interval_or_out_of_bounds_is_refused(daemon, limits, name, t
     assert intervals(daemon) == before
 
 
-def test_minimum_is_the_floor(daemon):
+def test_minimum_and_auto_have_the_floor(daemon):
     daemon.configure('background_floor = "20min"\nforeground_floor = "7s"\n')
-    daemon.app("exit 100", foreground_interval="minimum", background_interval="minimum")
+    daemon.app("exit 100", foreground_interval="minimum", background_interval="auto")
     daemon.start()
     app = daemon.show()
-    assert (app["foreground_interval"]["in_force"], app["background_interval"]["in_force"]) == ("minimum", "minimum")
+    assert (app["foreground_interval"]["in_force"], app["background_interval"]["in_force"]) == ("minimum", "auto")
     assert app["foreground_interval"]["in_force_us"] == 7 * SECOND
     assert app["background_interval"]["in_force_us"] == 20 * MINUTE
 

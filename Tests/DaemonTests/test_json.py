@@ -76,7 +76,7 @@ def subcommands():
 @pytest.fixture
 def two(daemon):
     daemon.app(
-        f"{REFRESHCTL} complete new-data --json > {daemon.directory}/complete", background_interval="1h", adaptive=True)
+        f"{REFRESHCTL} complete new-data --json > {daemon.directory}/complete", background_interval="auto", background_floor="1h")
     daemon.app("echo out; exit 3", id=MAIL, background_interval="2h", network="unmetered", quiet="01:00-02:00")
     daemon.app("exit 100", id=GONE)
     daemon.app("sleep 600", id=SLOW, deadline="10min")

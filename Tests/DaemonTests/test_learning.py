@@ -19,7 +19,7 @@ def seen_a_week(habits):
 
 @pytest.fixture
 def planned(daemon):
-    daemon.app("exit 0", adaptive=True, background_interval="1h", max_stale="8h")
+    daemon.app("exit 0", background_interval="auto", background_floor="1h", max_stale="8h")
     daemon.start()
     daemon.refresh()
     return daemon
@@ -35,7 +35,7 @@ def test_the_plan_lies_between_the_interval_and_max_stale(planned):
 
 
 def test_an_interval_that_is_the_schedule_has_no_plan(daemon):
-    daemon.app("exit 0", adaptive=False, background_interval="1h")
+    daemon.app("exit 0", background_interval="1h")
     daemon.start()
     daemon.refresh()
     assert "planning" not in why(daemon)
@@ -90,7 +90,7 @@ def test_a_set_interval_acts_at_once_and_reset_keeps_what_is_learnt(planned):
 
 
 def test_what_is_pinned_is_taken_as_it_is_written(daemon):
-    daemon.app("exit 0", adaptive=True, background_interval="1h")
+    daemon.app("exit 0", background_interval="auto", background_floor="1h")
     with daemon.file().open("a") as file:
         file.write('[pin]\nopenings = ["12:10"]\nnew_data_per_day = 6.5\ncost = 2\n')
     daemon.start()

@@ -45,7 +45,7 @@ def rehearse(daemon, wall, *arguments):
 def test_a_plan_would_have_met_the_user_with_fresher_data_and_fewer_refreshes(past, wall, tmp_path):
     other = tmp_path / "other"
     (other / "apps.d").mkdir(parents=True)
-    text = past.file().read_text().replace("adaptive = false", "adaptive = true")
+    text = past.file().read_text().replace('background_interval = "4h"', 'background_floor = "4h"\nbackground_interval = "auto"')
     (other / "apps.d" / f"{TODO}.toml").write_text(text)
     lines = rehearse(past, wall, "--config", other)
     before, after = lines["in force"], lines["rehearsed"]

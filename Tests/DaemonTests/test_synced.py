@@ -31,7 +31,7 @@ def measured(daemon):
 
 
 def test_a_sync_is_no_opening_and_costs_nothing(daemon):
-    daemon.app("exit 100", adaptive=True, background_interval="1h")
+    daemon.app("exit 100", background_interval="auto", background_floor="1h")
     daemon.start()
     daemon.refresh()
     daemon.settle()

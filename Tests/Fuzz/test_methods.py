@@ -23,7 +23,7 @@ def known(daemon, scratch):
     folder = scratch / "files"
     folder.mkdir()
     daemon.app("exit 100", grace="1s", deadline="5s")
-    daemon.app("echo news; sleep 0.1", id=MAIL, background_interval="1s", adaptive=True)
+    daemon.app("echo news; sleep 0.1", id=MAIL, background_interval="auto", background_floor="1s")
     apps = [TODO, MAIL, "org.example.none"]
     return {
         "app": apps,

@@ -103,7 +103,7 @@ def test_an_upgrade_takes_over_the_state_of_an_older_release(before):
     for file in folder.iterdir():
         file.unlink()
     with sqlite3.connect(folder / "refreshd.sqlite") as store:
-        store.executescript((ROOT / "Tests/RefreshStoreTests/Fixtures/schema-15.sql").read_text())
+        store.executescript((ROOT / "Tests/RefreshStoreTests/Fixtures/schema-16.sql").read_text())
         ids = [id for (id,) in store.execute("SELECT id FROM app")]
     store.close()
     for id in ids:

@@ -56,7 +56,7 @@ def gate(folder):
 
 
 def write_app(id, shell, *keys):
-    lines = [f'id = "{id}"', 'background_interval = "never"', "adaptive = false", *keys, "[[task]]", f"shell = '''{shell}'''"]
+    lines = [f'id = "{id}"', 'background_interval = "never"', *keys, "[[task]]", f"shell = '''{shell}'''"]
     (APPS / f"{id}.toml").write_text("\n".join(lines) + "\n")
 
 

@@ -88,13 +88,16 @@ import Testing
         [#"2: max_stale: cannot use max_stale = "2h" with a refresh every 3h; \#(staleness)"#]
       ),
       (
-        "background_interval = \"minimum\"\nmax_stale = \"10min\"",
+        "background_interval = \"auto\"\nmax_stale = \"10min\"",
         [#"3: max_stale: cannot use max_stale = "10min" with a refresh every 15min; \#(staleness)"#]
       ),
-      (#"max_stale = "2h""#, [#"2: max_stale: cannot use max_stale = "2h" with a refresh every 1d; \#(staleness)"#]),
+      (
+        "max_stale = \"2h\"\nbackground_floor = \"3h\"",
+        [#"2: max_stale: cannot use max_stale = "2h" with a refresh every 3h; \#(staleness)"#]
+      ),
       (
         "background_interval = 1\nmax_stale = \"2h\"",
-        [#"2: background_interval: cannot use an integer here; write for example background_interval = "24h""#]
+        [#"2: background_interval: cannot use an integer here; write for example background_interval = "1h""#]
       ),
     ]
     + [
@@ -121,6 +124,7 @@ import Testing
       settle = "11min"
       [defaults]
       max_stale = "2h"
+      background_interval = "1d"
       """)
     #expect(
       scratch.problems() == [

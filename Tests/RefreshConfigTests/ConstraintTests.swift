@@ -108,7 +108,7 @@ import Testing
     "data may become stale no sooner than it is refreshed",
     arguments: [
       (#"max_stale = "1d""#, ""), ("max_stale = \"1min\"\nbackground_interval = \"never\"", ""),
-      ("max_stale = \"15min\"\nbackground_interval = \"minimum\"", ""),
+      ("max_stale = \"15min\"\nbackground_interval = \"auto\"", ""),
       (#"max_stale = "2h""#, #"background_interval = "1h""#), ("", "max_stale = \"2h\"\nbackground_interval = \"1h\""),
     ])
   func stale(keys: String, defaults: String) throws {

@@ -59,7 +59,7 @@ import Testing
 
   @Test("a key of one letter is like no other key")
   func short() throws {
-    #expect(try problems("x = 1").map { $0.contains("the keys here are adaptive") } == [true])
+    #expect(try problems("x = 1").map { $0.contains("the keys here are background_") } == [true])
     #expect(try problems("ide = true").map { $0.hasSuffix("did you mean id?") } == [true])
   }
 

@@ -11,13 +11,13 @@ import Testing
     let scratch = try Scratch()
     try scratch.write(
       "refreshd.toml",
-      "[defaults]\nbackground_interval = \"1h\"\nadaptive = true\nstale_after = \"3h\"\nnetwork = \"unmetered\"")
+      "[defaults]\nbackground_interval = \"1h\"\nstale_after = \"3h\"\nnetwork = \"unmetered\"")
     try scratch.write("apps.d/x.toml", Self.file + "guard = \"freeze\"\npower = \"ac\"")
     let policy = try #require(try scratch.load(as: FetchTests.reader).apps.first).policy
     #expect(policy.guarded?.name == "sync.service")
     #expect(policy.guarded?.means == .freeze)
     #expect(policy.backgroundInterval == .never && policy.foregroundInterval == .never)
-    #expect(policy.staleAfter == nil && !policy.isAdaptive && policy.tasks.isEmpty)
+    #expect(policy.staleAfter == nil && policy.tasks.isEmpty)
     // A guard has the constraints in common with other apps.
     #expect(policy.constraints.network == .unmetered && policy.constraints.power == .ac)
   }

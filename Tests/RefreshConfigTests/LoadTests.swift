@@ -129,7 +129,7 @@ import Testing
       configuration.limits
         == Limits(foregroundFloor: .minutes(10), backgroundFloor: .hours(24), deadlineCap: .seconds(10)))
     #expect(configuration.apps[0].policy.foregroundInterval == .minimum)
-    #expect(configuration.apps[0].policy.backgroundInterval == .every(.hours(24)))
+    #expect(configuration.apps[0].policy.backgroundInterval == .auto())
     #expect(configuration.apps[0].policy.deadline == .seconds(10))
   }
 

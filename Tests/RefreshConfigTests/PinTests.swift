@@ -20,12 +20,16 @@ import Testing
     #expect(try Self.policy(all).pins == pins)
   }
 
-  @Test("an app that is not adaptive has its interval as the schedule")
-  func adaptive() throws {
+  @Test(
+    "a duration is the schedule, and auto, the default, learns it above a floor",
+    arguments: [
+      ("", .auto()), (#"background_interval = "auto""#, .auto()), (#"background_interval = "1h""#, .every(.hours(1))),
+      (#"background_interval = "never""#, .never), (#"background_floor = "1h""#, .auto(floor: .hours(1))),
+    ] as [(String, BackgroundInterval)])
+  func backgroundInterval(keys: String, interval: BackgroundInterval) throws {
     let scratch = try Scratch()
-    try scratch.write("apps.d/x.toml", "id = \"a.b\"\nadaptive = false\n[[task]]\nrun = [\"true\"]")
-    try scratch.write("apps.d/y.toml", "id = \"a.c\"\n[[task]]\nrun = [\"true\"]")
-    #expect(try scratch.load().apps.map(\.policy.isAdaptive) == [false, true])
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\n\(keys)\n[[task]]\nrun = [\"true\"]")
+    #expect(try scratch.load().apps.first?.policy.backgroundInterval == interval)
   }
 
   @Test("out of bounds are refused with their lines")

@@ -23,7 +23,7 @@ import Testing
 
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [
-    "adaptive", "background_interval", "background_priority", "calm", "deadline", "denied_ssids", "directory",
+    "background_floor", "background_interval", "background_priority", "calm", "deadline", "denied_ssids", "directory",
     "environment", "failures_before_notice", "foreground_interval", "front", "grace", "group", "held_for", "idle",
     "lifecycle", "max_stale", "memory_max", "metered_when_stale", "mounted", "network", "offline", "on_failure",
     "on_foreground", "on_held", "on_new_data", "on_stale", "on_success", "ping", "power", "present", "push_burst",
@@ -37,12 +37,13 @@ import Testing
   static let apps: [Row] = [
     Row(
       #"background_interval = "5 fortnights""#,
-      #"2: background_interval: cannot read "5 fortnights" as a duration: "fortnights" is not a unit of time; \#(intervals)"#
+      #"2: background_interval: cannot read "5 fortnights" as a duration: "fortnights" is not a unit of time; "#
+        + durations + #", or "auto", or "never""#
     ),
     Row(
       #"background_interval = "14min""#,
-      #"2: background_interval: cannot refresh every 14min: the floor is 15min; "#
-        + #"write "minimum" for as often as the system allows"#),
+      "2: background_interval: cannot refresh every 14min: the floor is 15min; "
+        + "write a longer interval, or lower background_floor in refreshd.toml"),
     Row(
       #"foreground_interval = "1s""#,
       #"2: foreground_interval: cannot refresh every 1s: the floor is 5s; "#
@@ -219,7 +220,7 @@ import Testing
         "refreshd.toml:1: foreground_floor: cannot use 1d 1h: it is out of range; write 1ms to 1d",
         #"refreshd.toml:2: deadline_cap: cannot use an integer here; write for example deadline_cap = "10min""#,
         "refreshd.toml:4: defaults.background_interval: cannot refresh every 1s: the floor is 15min; "
-          + #"write "minimum" for as often as the system allows"#,
+          + "write a longer interval, or lower background_floor in refreshd.toml",
         "refreshd.toml:5: defaults.owner: unknown key; put it in an app's file",
         "refreshd.toml:6: defaults.tusk: unknown key; the keys here are "
           + Self.sharedKeys.joined(separator: ", "),

@@ -62,7 +62,7 @@ import Testing
     "is refused where it makes no sense",
     arguments: [
       (
-        #"stale_after = "6h""#,
+        "stale_after = \"6h\"\nbackground_interval = \"1d\"",
         #"2: stale_after: cannot keep data fresher than 6h with a refresh every 1d; "#
           + "write a longer stale_after or a shorter background_interval"
       ),

@@ -52,9 +52,12 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func aDaemonThatStaysUpForgetsItAfter90Days(inTheNight: Bool) throws {
-    // Only an app with an interval in the background has nights in which it is planned.
+    // Only an app whose refreshes are planned has nights.
     let file = HungDiskTests.file("org.example.mail")
-    let left = ["org.example.mail": inTheNight ? file.replacing("\"never\"", with: "\"12h\"") : file]
+    let left = [
+      "org.example.mail": inTheNight
+        ? file.replacing("background_interval = \"never\"", with: "background_interval = \"auto\"") : file
+    ]
     try world.reload(apps: left)
     world.scheduler.run(for: .seconds(3600 * 24 * 89))
     #expect(daemon.core.engine.state(of: todo)?.seenAt != nil)

@@ -13,7 +13,6 @@ import Testing
     let file = """
       id = "org.example.todo"
       background_interval = "30m"
-      adaptive = false
       [[task]]
       run = ["true"]
 

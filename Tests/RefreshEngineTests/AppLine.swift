@@ -4,7 +4,7 @@ import RefreshEngine
 ///
 /// The keys of the policy:
 ///
-/// - `foreground` and `background` are intervals; `on` is `on_foreground`.
+/// - `foreground` is an interval; `on` is `on_foreground`.
 /// - `deadline`, `grace`, `stale-after`, `held-for` and `max-stale` are durations.
 /// - `tasks` has names, each after the tasks that follow a `>` (`pull,index>pull`), or is `none`.
 /// - `judge` is `exit`, `output` or `changed`; `no-data-exit` and `retry-exit` are exit codes.
@@ -13,7 +13,7 @@ import RefreshEngine
 /// - `mounted`, `present`, `reachable` and `when` are names of conditions of its own.
 /// - `idle`, `calm`, `metered-when-stale`, `processing`, `reports-ends` and `terminated-on-exit` are `yes`.
 /// - `notice-after` is `failures_before_notice`; without it no app counts as failing.
-/// - `adaptive` is `yes`; otherwise the interval is the schedule.
+/// - `background` is `never`, a duration, or `auto` with a floor after a comma (`auto,1h`).
 /// - `watch` is the settle time of its one watched folder.
 /// - `pushes` is `PER-HOUR/BURST`.
 /// - `guard` is the unit that it guards, and then it is not refreshed.
@@ -33,8 +33,7 @@ struct AppLine {
   init(_ keys: [String]) throws {
     var task = TaskPolicy(name: "task")
     var chains = [["task"]]
-    policy = Policy(tasks: [])
-    policy.isAdaptive = false
+    policy = Policy(backgroundInterval: .every(.hours(24)), tasks: [])
     policy.failuresBeforeNotice = nil
     for key in keys {
       let parts = key.split(separator: "=", maxSplits: 1).map(String.init)
@@ -42,9 +41,8 @@ struct AppLine {
       let value = parts[1]
       switch parts[0] {
       case "foreground": policy.foregroundInterval = try interval(value)
-      case "background": policy.backgroundInterval = try interval(value)
+      case "background": policy.backgroundInterval = try backgroundInterval(value)
       case "on": policy.onForeground = try value.read(OnForeground.init(rawValue:))
-      case "adaptive": policy.isAdaptive = value == "yes"
       case "deadline": policy.deadline = try duration(value)
       case "grace": policy.grace = try duration(value)
       case "tasks" where value == "none": chains = []

@@ -11,7 +11,6 @@ import Testing
 
   init() throws {
     todo = try appID("todo")
-    policy.isAdaptive = false
     policy.constraints.network = .any
     var limits = Limits()
     limits.maxConcurrent = 1

@@ -34,7 +34,7 @@ import Testing
         11s  end 1-1 todo failed crashed
         11s  start 2-1 todo (retry)
         16s  end 2-1 todo failed crashed
-        17s  why todo: not due until 1h11s
+        17s  why todo: not due until 1h
         """)
   }
 
@@ -180,8 +180,7 @@ import Testing
   @Test(arguments: [2, 10, 100, 1000])
   func `A backlog is spread over minutes, the same way after every boot`(count: Int) throws {
     let apps = try (0..<count).map { try appID("a\($0)") }
-    var policy = Policy(tasks: [TaskPolicy(name: "task")])
-    policy.isAdaptive = false
+    let policy = Policy(backgroundInterval: .every(.hours(24)), tasks: [TaskPolicy(name: "task")])
     let policies = Dictionary(uniqueKeysWithValues: apps.map { ($0, policy) })
     let stale = AppState(lastStart: Instant(microseconds: -1) - .hours(48))
     func offsets(bootedFor microseconds: Int64) -> [Duration] {

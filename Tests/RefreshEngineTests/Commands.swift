@@ -200,11 +200,11 @@ extension Timeline {
     var overrides = Overrides()
     for word in words {
       let parts = word.split(separator: "=").map(String.init)
-      let value = try interval(try parts.word(1))
+      let value = try parts.word(1)
       if parts[0] == "foreground" {
-        overrides.foregroundInterval = value
+        overrides.foregroundInterval = try interval(value)
       } else {
-        overrides.backgroundInterval = value
+        overrides.backgroundInterval = try backgroundInterval(value)
       }
     }
     return overrides

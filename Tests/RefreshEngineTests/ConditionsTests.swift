@@ -49,7 +49,20 @@ import Testing
         """, only: ["start", "end"])
   }
 
-  @Test func `With the age of the data constraints are relaxed one after the other, the network's price last`() throws {
+  @Test func `Without max_stale no constraint is relaxed, however old the data is`() throws {
+    try expect(
+      """
+      0s     network metered
+      0s     power battery
+      0s     idle no
+      0s     calm no
+      0s     configure a idle=yes; b calm=yes; c power=ac; d network=unmetered metered-when-stale=yes
+      600h   end
+      """,
+      gives: "", only: ["start"])
+  }
+
+  @Test func `With max_stale constraints are relaxed one after the other, the network's price last`() throws {
     try expect(
       """
       0s     network metered

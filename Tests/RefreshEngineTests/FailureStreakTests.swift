@@ -45,9 +45,9 @@ import Testing
       0s    configure todo background=1h notice-after=3 takes=forever
       1s    ends 1-1 0 exit=75
       1min  ends 1-2 0 exit=1
-      1h1min ends 1-3 0 exit=75
+      1h1s  ends 1-3 0 exit=75
       """,
-      gives: "1h1min report-end 1-3 todo 3 in a row: failing", only: ["report-end"])
+      gives: "1h1s report-end 1-3 todo 3 in a row: failing", only: ["report-end"])
   }
 
   @Test func `A refresh at its deadline has failed`() throws {

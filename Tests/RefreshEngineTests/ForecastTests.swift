@@ -34,7 +34,7 @@ import Testing
       """,
       gives: """
         1min forecast 1h290ms487us-1h3min50s365ms889us: todo (interval), mail (interval)
-        1min forecast 2h290ms487us-2h3min50s378ms112us: todo (interval), mail (interval)
+        1min forecast 2h290ms487us-2h3min50s365ms889us: todo (interval), mail (interval)
         """, only: ["forecast"])
   }
 
@@ -46,7 +46,7 @@ import Testing
       """,
       gives: """
         1h30min forecast 5h1min23s479ms375us: todo (interval)
-        1h30min forecast 6h1min23s479ms375us-6h5min13s567ms: todo (interval)
+        1h30min forecast 6h-6h3min50s87ms625us: todo (interval)
         """, only: ["forecast"])
   }
 
@@ -110,8 +110,7 @@ import Testing
   @Test func `A wake of a whole fleet is cut as well`() throws {
     let ids = try (0..<Forecast.mostStarts + 10).map { try appID("fleet\($0)") }
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
-    var policy = Policy(tasks: [TaskPolicy(name: "task")])
-    policy.isAdaptive = false
+    let policy = Policy(backgroundInterval: .every(.hours(24)), tasks: [TaskPolicy(name: "task")])
     let policies = Dictionary(uniqueKeysWithValues: ids.map { ($0, policy) })
     _ = engine.handle(.paused(.untilResumed), at: Instant(microseconds: 0))
     _ = engine.handle(.configured(Limits(), policies), at: Instant(microseconds: 0))
@@ -126,8 +125,7 @@ import Testing
   @Test func `An app is forecast to the end although another one starts all the time`() throws {
     let (todo, busy) = (try appID("todo"), try appID("busy"))
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
-    var policy = Policy(backgroundInterval: .every(.hours(1)), tasks: [TaskPolicy(name: "task")])
-    policy.isAdaptive = false
+    let policy = Policy(backgroundInterval: .every(.hours(1)), tasks: [TaskPolicy(name: "task")])
     var often = policy
     often.foregroundInterval = .every(.seconds(1))
     let limits = Limits(foregroundFloor: .seconds(1))

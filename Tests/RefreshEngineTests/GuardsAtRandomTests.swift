@@ -37,7 +37,7 @@ private struct GuardWorld {
 
   mutating func configure() {
     var policy = Policy(foregroundInterval: .never, backgroundInterval: .never, tasks: [])
-    (policy.isAdaptive, policy.constraints.network) = (false, .unmetered)
+    policy.constraints.network = .unmetered
     policy.guarded = GuardedUnit("sync.service")
     handle(.configured(Limits(), [id: policy]))
     observe()

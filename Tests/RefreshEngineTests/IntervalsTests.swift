@@ -5,7 +5,6 @@ import Testing
   @Test(arguments: [
     ("background=24h", "1d"),
     ("", "1d"),
-    ("background=minimum", "15min"),
     ("background=1s", "15min"),
     ("background=20min", "20min"),
   ])
@@ -27,11 +26,48 @@ import Testing
   @Test func `The administrator sets the floors, and a reload puts them in force`() throws {
     try expect(
       """
-      0s  configure todo background=minimum
+      0s  configure todo background=20min
       1s  limits background=1h foreground=1min
-      1s  configure todo background=minimum
+      1s  configure todo background=20min
       2s  next
       """, gives: "2s next 1h", only: ["next"])
+  }
+
+  @Test
+  func `A fixed interval does not drift: a late refresh runs once, and the next is due as if it had been in time`()
+    throws
+  {
+    try expect(
+      """
+      0s       network wired
+      0s       configure todo background=1h network=any
+      50min    network gone
+      1h20min  network wired
+      2h50min  network gone
+      4h40min  network wired
+      6h30min  end
+      """,
+      gives: """
+        0s      start 1-1 todo (interval)
+        1h20min start 1-2 todo (interval)
+        2h      start 1-3 todo (interval)
+        4h40min start 1-4 todo (interval)
+        6h      start 1-5 todo (interval)
+        """, only: ["start"])
+  }
+
+  @Test(arguments: [
+    ("run todo", "exit=0", "2h20min"), ("synced todo", "exit=0", "2h20min"),
+    ("foreground todo\n1h21min background todo", "exit=0", "2h20min"), ("run todo", "exit=1", "2h"),
+  ])
+  func `A good refresh for another reason begins the fixed interval again`(
+    other: String, end: String, next: String
+  ) throws {
+    var timeline = Timeline()
+    try timeline.play(
+      Script("0s configure todo background=1h foreground=10min \(end)\n1h20min \(other)\n2h30min end"))
+    let starts = timeline.trace.filter { $0.contains(" start ") && $0.hasSuffix("(interval)") }
+    #expect(starts.map { $0.prefix { $0 != " " } } == ["0s", "1h", next[...]], "\(timeline.trace)")
   }
 
   @Test func `Never is not refreshed by time, but by what asks for it`() throws {

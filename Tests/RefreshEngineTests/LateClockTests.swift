@@ -16,8 +16,7 @@ import Testing
     engine = Engine(
       start: 2, spread: Spread(machine: 1), states: [todo: state], wallOffset: .zero,
       lateClock: LateClock(savedWall: saved, restoredAt: Instant(microseconds: 0)))
-    var policy = Policy(backgroundInterval: .every(.hours(24)), tasks: [TaskPolicy(name: "pull")])
-    policy.isAdaptive = false
+    let policy = Policy(backgroundInterval: .every(.hours(24)), tasks: [TaskPolicy(name: "pull")])
     _ = engine.handle(.configured(Limits(), [todo: policy]), at: Instant(microseconds: 0))
   }
 
@@ -82,8 +81,7 @@ import Testing
     var engine = Engine(
       start: 2, spread: Spread(machine: 1), states: [todo: state], wallOffset: .zero, device: device,
       transfers: transfers, pushes: pushes, lateClock: LateClock(savedWall: saved, restoredAt: Self.boot))
-    var policy = Policy(backgroundInterval: .never, tasks: [TaskPolicy(name: "pull")])
-    policy.isAdaptive = false
+    let policy = Policy(backgroundInterval: .never, tasks: [TaskPolicy(name: "pull")])
     _ = engine.handle(.configured(Limits(), [todo: policy]), at: Self.boot)
     return engine
   }

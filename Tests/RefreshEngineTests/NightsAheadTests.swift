@@ -3,8 +3,8 @@ import Testing
 
 /// The next refresh of an app whose plan a night makes anew before it.
 @Suite struct NightsAheadTests {
-  private static let intervals: [Interval] = [
-    .every(.hours(2)), .every(.hours(8)), .every(.hours(24)), .every(.hours(40)),
+  private static let intervals: [BackgroundInterval] = [
+    .auto(floor: .hours(2)), .auto(floor: .hours(8)), .auto(floor: .hours(24)), .auto(floor: .hours(40)),
   ]
 
   /// Some days of apps of every interval, each opened at a time of its own.
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `What is due in weeks has the time of the plan in force`() throws {
-    let engine = try PlanningTests.engine(3, PlanningTests.policy(.every(.hours(60 * 24))))
+    let engine = try PlanningTests.engine(3, PlanningTests.policy(.auto(floor: .hours(60 * 24))))
     let now = Instant(microseconds: 0) + .hours(5)
     for id in engine.configuredApps {
       let said = try #require(engine.prospect(of: id, at: now))
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func `Of many apps each is looked at alone, and of very many some are not`() throws {
-    var engine = try PlanningTests.engine(120, PlanningTests.policy(.every(.hours(30))))
+    var engine = try PlanningTests.engine(120, PlanningTests.policy(.auto(floor: .hours(30))))
     let now = Instant(microseconds: 0) + .hours(5)
     _ = engine.handle(.wokeUp, at: now)
     var nights = NightsAhead(from: now)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func `Of many apps one with an open question starts after the night, whatever the first app is`() throws {
-    let policy = PlanningTests.policy(.every(.hours(30)))
+    let policy = PlanningTests.policy(.auto(floor: .hours(30)))
     var engine = try PlanningTests.engine(40, policy)
     let now = Instant(microseconds: 0) + .hours(5)
     let (first, asking) = (try appID("a0"), try appID("a9"))

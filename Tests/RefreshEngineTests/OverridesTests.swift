@@ -26,12 +26,12 @@ import Testing
         """, only: ["start"])
   }
 
-  @Test func `A set interval is the schedule of an adaptive app at once`() throws {
+  @Test func `A set interval is the schedule of a planned app at once`() throws {
     var timeline = Timeline()
     try timeline.play(
       Script(
         """
-        0s      configure todo background=1h adaptive=yes
+        0s      configure todo background=auto,1h
         72h     set todo background=30min
         74h     end
         """))

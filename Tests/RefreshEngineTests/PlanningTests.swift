@@ -6,7 +6,7 @@ import Testing
   /// Monday at midnight, Unix time.
   static let monday = Duration.hours(4 * 24)
 
-  static func policy(_ interval: Interval = .minimum) -> Policy {
+  static func policy(_ interval: BackgroundInterval = .auto()) -> Policy {
     Policy(backgroundInterval: interval, tasks: [TaskPolicy(name: "task")])
   }
 

@@ -117,7 +117,7 @@ import Testing
         20s   start 2-1 todo (retry)
         20s   terminate 2-1 todo (unconfigured)
         21s   end 2-1 todo failed stopped by unconfigured (unconfigured)
-        1min  why todo: not due until 1d20s
+        1min  why todo: not due until 1d
         """)
   }
 

@@ -27,8 +27,8 @@ import Testing
       gives: """
         0s               start 1-1 todo (interval)
         36s377ms791us    start 1-2 todo (retry)
-        1h36s377ms791us  start 1-3 todo (interval)
-        2h36s377ms791us  start 1-4 todo (interval)
+        1h  start 1-3 todo (interval)
+        2h  start 1-4 todo (interval)
         """, only: ["start"])
   }
 
@@ -76,6 +76,7 @@ import Testing
         0s    start 1-1 todo (interval)
         3h    why todo: not due until 6h3s
         6h3s  start 2-1 todo (retry)
+        7h    start 2-2 todo (interval)
         """, only: ["start", "why"])
   }
 

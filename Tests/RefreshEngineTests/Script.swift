@@ -124,6 +124,12 @@ func appID(_ name: String) throws -> AppID {
   return id
 }
 
+func backgroundInterval(_ text: String) throws -> BackgroundInterval {
+  if text == "never" { return .never }
+  guard text.hasPrefix("auto") else { return .every(try duration(text)) }
+  return .auto(floor: text == "auto" ? nil : try duration(String(text.dropFirst("auto,".count))))
+}
+
 func interval(_ text: String) throws -> Interval {
   switch text {
   case "never": .never

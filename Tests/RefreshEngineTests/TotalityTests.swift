@@ -36,11 +36,7 @@ import Testing
   }
 
   /// Not planned: what is learnt takes the longest, and has tests of its own.
-  static let policy = {
-    var policy = Policy(tasks: [TaskPolicy(name: "task")])
-    policy.isAdaptive = false
-    return policy
-  }()
+  static let policy = Policy(backgroundInterval: .every(.hours(24)), tasks: [TaskPolicy(name: "task")])
 
   /// A run that the engine has not begun.
   private func run(of app: AppID, for owner: RunOwner) -> Run { Run(RunID(start: 9, number: 9), of: app, for: owner) }
@@ -77,7 +73,7 @@ import Testing
   func `Every event has an answer in every state, and leaves no app ready`(state: String) throws {
     let todo = try appID("todo")
     var policy = Self.policy
-    policy.backgroundInterval = .minimum
+    policy.backgroundInterval = .every(.minutes(15))
     var events: [Event] = Signal.allCases.flatMap { signal -> [Event] in
       [.signalled(todo, signal), .leased(LeaseID(1), todo, signal)]
     }
@@ -119,7 +115,6 @@ import Testing
     #expect(engine.refreshingCount == 0)
     #expect(engine.configuredApps == [todo])
     #expect(engine.phase(of: todo) == .background)
-    #expect(engine.interval(of: todo, in: .foreground) == .every(.minutes(5)))
-    #expect(engine.interval(of: todo, in: .loggedOut) == nil)
+    #expect(engine.backgroundInterval(of: todo) == .every(.hours(24)))
   }
 }

@@ -24,8 +24,8 @@ import Testing
     ("\(once)\n10s mounted /m no\n3h59min end", nil),
     ("\(once)\n10s mounted /m no\n4h1s end", "late"),
     ("\(once) stale-after=2h\n10s mounted /m no\n2h end", "late"),
-    ("\(once) adaptive=yes\n10s mounted /m no\n72h end", nil),
-    ("\(once) adaptive=yes\n10s mounted /m no\n73h1s end", "late"),
+    ("\(once) background=auto,1h\n10s mounted /m no\n72h end", nil),
+    ("\(once) background=auto,1h\n10s mounted /m no\n73h1s end", "late"),
     ("\(once)\n10s mounted /m no\n4h logout todo\n5h end", nil),
   ])
   func `An app that fails, rests, never worked or is late needs attention`(script: String, trouble: String?) throws {

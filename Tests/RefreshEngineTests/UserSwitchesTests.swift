@@ -108,10 +108,12 @@ import Testing
         0s    configure todo background=1h watch=30s
         10min skip todo
         20min \(other)
-        3h10min end
+        3h31min end
         """))
     let starts = timeline.trace.filter { $0.contains(" start ") && $0.hasSuffix("(interval)") }
-    #expect(starts.map { $0.prefix { $0 != " " } } == ["0s", "2h", "3h"], "\(timeline.trace)")
+    #expect(
+      starts.map { $0.prefix { $0 != " " } } == ["0s", "2h", other == "change todo" ? "3h20min30s" : "3h20min"],
+      "\(timeline.trace)")
   }
 
   @Test func `A one-shot starts once, at its time`() throws {
@@ -232,6 +234,7 @@ import Testing
       gives: """
         0s start 1-1 todo (interval)
         5h2s start 1-2 todo (retry)
+        6h start 1-3 todo (interval)
         """, only: ["start"])
   }
 
@@ -247,6 +250,7 @@ import Testing
       gives: """
         0s start 1-1 todo (interval)
         5h1s start 2-1 todo (retry)
+        6h start 2-2 todo (interval)
         """, only: ["start"])
   }
 
@@ -278,6 +282,7 @@ import Testing
       gives: """
         0s start 1-1 todo (interval)
         5h1min start 1-2 todo (interval)
+        6h start 1-3 todo (interval)
         """, only: ["start"])
   }
 

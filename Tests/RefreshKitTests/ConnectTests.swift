@@ -99,13 +99,13 @@ struct ConnectTests {
   }
 
   @Test(arguments: [
-    (RefreshInterval.seconds(3600), "1h"), (.minutes(90), "1h 30min"), (.hours(2), "2h"), (.minimum, "minimum"),
+    (RefreshInterval.seconds(3600), "1h"), (.minutes(90), "1h 30min"), (.hours(2), "2h"), (.auto, "auto"),
     (.never, "never"),
   ])
   func theIntervalIsSet(interval: RefreshInterval, text: String) async throws {
     let daemon = try Daemon(task: "true")
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
-    try await client.setMinimumBackgroundInterval(interval)
+    try await client.setBackgroundInterval(interval)
     #expect(try daemon.ask(ManagerInterface.Set.self, .init(apps: [Daemon.app])).apps.first?.background.inForce == text)
   }
 
@@ -124,7 +124,7 @@ struct ConnectTests {
     let daemon = try Daemon(task: "true")
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
     let error = await #expect(throws: RefreshError.self) {
-      try await client.setMinimumBackgroundInterval(.seconds(-1))
+      try await client.setBackgroundInterval(.seconds(-1))
     }
     #expect(error?.code == .badInterval)
   }
@@ -137,7 +137,7 @@ struct ConnectTests {
     await client.close()
     #expect(await events.reduce(0) { count, _ in count + 1 } == 1)
     #expect(try await client.firstEvent() == nil)
-    let error = await #expect(throws: RefreshError.self) { try await client.setMinimumBackgroundInterval(.never) }
+    let error = await #expect(throws: RefreshError.self) { try await client.setBackgroundInterval(.never) }
     #expect(error?.code == .closed)
   }
 

@@ -36,7 +36,6 @@ final class Daemon {
       foreground_interval = "never"
       background_interval = "never"
       on_foreground = "never"
-      adaptive = false
       \(keys)
       \(table)
       """, to: "config/apps.d/\(Self.app).toml")

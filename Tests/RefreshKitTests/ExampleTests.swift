@@ -29,7 +29,7 @@ struct ExampleTests {
       let news = try await todo.sync()  // an error is a failure, RetryLater one that is worth a retry
       return news == 0 ? .noData : .newData("\(news) new items")
     }
-    try await client.setMinimumBackgroundInterval(.hours(1))
+    try await client.setBackgroundInterval(.hours(1))
     try await client.withForeground {  // refreshed at once if it is stale, and every foreground interval from then on
       try await window.run()
     }

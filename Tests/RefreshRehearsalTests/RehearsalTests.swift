@@ -55,7 +55,7 @@ import Testing
   @Test func `The interval is the floor and max_stale the ceiling of every plan`() throws {
     let trace = try Self.trace(opened: [8 * 60, 20 * 60])
     let policies = try Self.policies {
-      $0.backgroundInterval = .every(.hours(3))
+      $0.backgroundInterval = .auto(floor: .hours(3))
       $0.maxStale = .hours(7)
     }
     let times = try #require(Rehearsal.run(trace, policies).refreshes.values.first)

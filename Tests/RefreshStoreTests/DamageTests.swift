@@ -181,7 +181,7 @@ import Threads
     #expect(error?.code == .newerSchema)
     #expect(
       error?.description
-        == "cannot use \(scratch.database): a newer refreshd wrote it (schema 99, this one knows 15); install that "
+        == "cannot use \(scratch.database): a newer refreshd wrote it (schema 99, this one knows 16); install that "
         + "version again, or move the file away to start with an empty one")
     #expect(try scratch.number("PRAGMA user_version") == 99)
     #expect(try scratch.number("SELECT count(*) FROM from_the_future") == 0)

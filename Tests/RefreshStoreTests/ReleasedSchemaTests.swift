@@ -19,7 +19,7 @@ import Testing
   }
 
   static let releases = [
-    Release(schema: 15, dump: PackageResources.schema_15_sql, values: StoredValues.ofSchema15)
+    Release(schema: 16, dump: PackageResources.schema_16_sql, values: StoredValues.ofSchema16)
   ]
 
   @Test(arguments: releases)
@@ -99,7 +99,7 @@ import Testing
     #expect(
       loaded.damaged?.description
         == "cannot use \(scratch.database): a build before the first release wrote it (schema \(version), the first "
-        + "release began with 15); every app is refreshed as if it were new; it is now \(aside), and refreshd starts with a new file"
+        + "release began with 16); every app is refreshed as if it were new; it is now \(aside), and refreshd starts with a new file"
     )
     #expect(loaded.start == 1 && loaded.previous == .firstStart)
     #expect(scratch.names.contains("refreshd.db.unreleased-1749945600"))

@@ -19,7 +19,8 @@ struct SeededValues: RandomNumberGenerator {
   mutating func state() -> AppState {
     var state = AppState(
       isForeground: .random(using: &self), isLoggedOut: .random(using: &self),
-      overrides: Overrides(foregroundInterval: maybe { $0.interval() }, backgroundInterval: maybe { $0.interval() }),
+      overrides: Overrides(
+        foregroundInterval: maybe { $0.interval() }, backgroundInterval: maybe { $0.backgroundInterval() }),
       lastStart: maybe { $0.instant() }, freshAt: maybe { $0.instant() },
       request: maybe { Request(trigger: $0.element(Trigger.allCases), earliest: $0.instant()) },
       running: maybe { values in
@@ -43,6 +44,7 @@ struct SeededValues: RandomNumberGenerator {
     state.wasAttached = .random(using: &self)
     state.isOwnerPresent = maybe { .random(using: &$0) }
     state.planned = maybe { $0.instant() }
+    state.grid = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }
     state.isTerminated = .random(using: &self)
@@ -154,6 +156,15 @@ struct SeededValues: RandomNumberGenerator {
     switch Int.random(in: 0...2, using: &self) {
     case 0: .never
     case 1: .minimum
+    default: .every(duration())
+    }
+  }
+
+  private mutating func backgroundInterval() -> BackgroundInterval {
+    switch Int.random(in: 0...3, using: &self) {
+    case 0: .never
+    case 1: .auto()
+    case 2: .auto(floor: duration())
     default: .every(duration())
     }
   }

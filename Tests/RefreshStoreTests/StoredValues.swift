@@ -40,10 +40,10 @@ struct StoredValues {
     return batch
   }
 
-  /// The values of schema 15.
+  /// The values of schema 16.
   ///
   /// A word that is newer than the schema is left out here.
-  static func ofSchema15() throws -> StoredValues {
+  static func ofSchema16() throws -> StoredValues {
     let (todo, mail, news) = (try app("todo"), try app("mail"), try app("news"))
     var values = StoredValues()
     values.states = [todo: stateOfTodo, mail: stateOfMail, news: AppState()]
@@ -104,7 +104,7 @@ struct StoredValues {
   private static let stateOfTodo = {
     var todo = AppState(
       isForeground: true, isLoggedOut: true,
-      overrides: Overrides(foregroundInterval: .every(.minutes(1)), backgroundInterval: .minimum),
+      overrides: Overrides(foregroundInterval: .every(.minutes(1)), backgroundInterval: .auto()),
       lastStart: instant(80_000_000_000), freshAt: instant(-5_000_000),
       request: Request(trigger: .catchUp, earliest: instant(90_000_000_000)),
       running: Started(
@@ -117,6 +117,7 @@ struct StoredValues {
     todo.wasAttached = true
     todo.seenAt = instant(-7_000_000)
     todo.planned = instant(94_000_000_000)
+    todo.grid = instant(79_500_000_000)
     todo.skippedUntil = instant(91_000_000_000)
     todo.skipsAll = true
     todo.failures = 4

@@ -18,7 +18,7 @@ TODO = "org.example.todo"
 
 def app(shell, id=TODO, **keys):
     """The file of an app with one task; the app has no schedule unless `keys` set one."""
-    keys = {"id": id, "background_interval": "never", "adaptive": False, **keys}
+    keys = {"id": id, "background_interval": "never", **keys}
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
     return "\n".join([*lines, "[[task]]", 'name = "work"', f"shell = '''{shell}'''", ""])
 

@@ -14,7 +14,6 @@ FILE = f"""
 id = "{TODO}"
 owner = "anna"
 background_interval = "never"
-adaptive = false
 deadline = "20s"
 [[task]]
 activate = "{NOTES}"

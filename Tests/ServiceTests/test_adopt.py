@@ -180,7 +180,7 @@ def test_other_rhythms(daemon, write_timer):
         (calendar("02:00", "06:00", "10:30", "15:00", "21:00"), {"background_interval": "4h"}, "not evenly spaced"),
         (calendar("Mon..Fri 9..17:00"), {"background_interval": "1h", "quiet": "18:00-09:00"}, "no days of the week"),
         (calendar("*:0/30"), {"background_interval": "30min"}, None),
-        (calendar("*:0/5"), {"background_interval": "minimum"}, "the machine's floor is 15min"),
+        (calendar("*:0/5"), {"background_interval": "15min"}, "the machine's floor is 15min"),
         (calendar("weekly", more="WakeSystem=yes\n"), {"background_interval": "1w"}, "does not wake a sleeping machine"),
         ("[Timer]\nOnBootSec=15min\nOnUnitActiveSec=6h\n", {"background_interval": "6h"}, None),
         ("[Timer]\nOnUnitInactiveSec=45min\n", {"background_interval": "45min"}, None),

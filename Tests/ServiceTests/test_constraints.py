@@ -13,7 +13,7 @@ def why(refreshd):
 
 
 def unmetered(shell):
-    return app(shell, network="unmetered", background_interval="minimum")
+    return app(shell, network="unmetered", background_interval="15min")
 
 
 def test_a_due_refresh_waits_for_an_unmetered_network_and_starts_when_there_is_one(network_manager, refreshd, journal):
@@ -79,7 +79,7 @@ def test_a_refresh_that_loses_its_network_is_warned_and_may_end_by_itself(networ
 
 @pytest.mark.parametrize("lost", ["idle", "power"])
 def test_long_work_makes_room_for_the_user_and_begins_again_later(upower, anna, log_in, refreshd, journal, lost):
-    refreshd.configure(app("echo at work; sleep 60", kind="processing", background_interval="minimum"))
+    refreshd.configure(app("echo at work; sleep 60", kind="processing", background_interval="15min"))
     refreshd.start()
     journal.wait("taskOutput", REFRESH_APP=TODO)
     if lost == "idle":

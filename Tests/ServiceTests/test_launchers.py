@@ -128,7 +128,7 @@ def test_a_task_has_its_own_environment_and_nobody_else_sees_it(either):
         "CR": "a\r", "END": "x\n# printed\n",
     }
     table = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
-    either.configure(app("env -0 > /run/report; echo $$ '$HOME' $HOME", owner="anna").replace("adaptive", f"environment = {{ {table} }}\nadaptive", 1))
+    either.configure(app("env -0 > /run/report; echo $$ '$HOME' $HOME", owner="anna").replace("[[task]]", f"environment = {{ {table} }}\n[[task]]", 1))
     REPORT.touch()
     REPORT.chmod(0o666)
     either.start()

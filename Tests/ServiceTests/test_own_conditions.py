@@ -53,7 +53,7 @@ def devices(tmp_path):
 
 def test_a_refresh_waits_for_a_mount_starts_at_its_edge_and_is_stopped_at_the_other(backup, refreshd, journal):
     """The kernel reports mounts in the service's own view of the file system."""
-    refreshd.configure(app("echo at work; sleep 60", mounted=backup, background_interval="minimum"))
+    refreshd.configure(app("echo at work; sleep 60", mounted=backup, background_interval="15min"))
     refreshd.start()
     journal.wait("daemonReady")
     explained = why(refreshd)
@@ -77,7 +77,7 @@ def test_a_refresh_waits_for_a_mount_starts_at_its_edge_and_is_stopped_at_the_ot
 def test_what_the_sandbox_of_the_service_mounts_is_no_mount(refreshd, journal):
     """StateDirectory= makes its folder a mount point in the view of the service; nothing is mounted there."""
     state = "/var/lib/refreshd"
-    refreshd.configure(app("exit 0", mounted=state, background_interval="minimum"))
+    refreshd.configure(app("exit 0", mounted=state, background_interval="15min"))
     refreshd.start()
     journal.wait("daemonReady")
     table = f"/proc/{refreshd.main_pid}/mountinfo"
@@ -131,13 +131,13 @@ def test_a_device_is_present_while_it_is_plugged_in(udev, devices, probe):  # no
 def test_a_server_is_asked_by_a_confined_worker_of_the_owner(refreshd, journal):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
-        refreshd.configure(app("exit 0", owner="anna", reachable=address, background_interval="minimum"))
+        refreshd.configure(app("exit 0", owner="anna", reachable=address, background_interval="15min"))
         refreshd.start()
         journal.wait("refreshFinished", REFRESH_APP=TODO)
 
 
 def test_a_command_is_asked_as_the_owner(refreshd, journal):
-    refreshd.configure(app("exit 0", owner="anna", when=["/usr/bin/id", "-un"], background_interval="minimum"))
+    refreshd.configure(app("exit 0", owner="anna", when=["/usr/bin/id", "-un"], background_interval="15min"))
     refreshd.start()
     journal.wait("refreshFinished", REFRESH_APP=TODO)
     assert [term["has"] for term in why(refreshd)["terms"]] == ["anna"]

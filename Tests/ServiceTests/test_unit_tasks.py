@@ -20,7 +20,7 @@ WAIT = "ExecStart=/bin/sh -c 'echo at work; read _ < /run/gate'"
 
 def unit_app(unit=MAIL, more="", **keys):
     """The file of an app whose task is a unit."""
-    keys = {"id": TODO, "background_interval": "never", "adaptive": False, **keys}
+    keys = {"id": TODO, "background_interval": "never", **keys}
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
     return "\n".join([*lines, "[[task]]", f'unit = "{unit}"', more, ""])
 

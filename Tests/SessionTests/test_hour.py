@@ -24,8 +24,8 @@ def test_an_hour_in_which_the_user_came_six_times_is_what_usage_shows(daemon, ru
         desktop.enable()
     days = Days(daemon, preload("ahead"))
     daemon.app(
-        "exit 100", id=MAIL, owner=USER.name, directory="/", foreground_interval="1h", background_interval="2h",
-        adaptive=True, desktop=["mail"],
+        "exit 100", id=MAIL, owner=USER.name, directory="/", foreground_interval="1h", background_interval="auto", background_floor="2h",
+        desktop=["mail"],
     )  # fmt: skip
     daemon.start(environment=days.environment)
     daemon.refresh(MAIL)

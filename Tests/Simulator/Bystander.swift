@@ -65,6 +65,8 @@ public struct Bystander: Sendable {
     var isPhaseReported = false
     var overrides = Overrides()
     var lastStart: Instant?
+    /// The moment from which the fixed interval of the background counts.
+    var grid: Instant?
     var run: Run?
     /// Whether something other than time asked for a refresh while one was running.
     var isAsked = false
@@ -224,6 +226,7 @@ public struct Bystander: Sendable {
       apps[app]?.run = Run(new, policy, at: now)
       apps[app]?.run?.hasBegun = !awaitsBegin
       apps[app]?.lastStart = now
+      apps[app]?.passGrid(at: now, limits)
       apps[app]?.wasAttached = new.isAttached
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
@@ -254,6 +257,7 @@ public struct Bystander: Sendable {
     if wait >= .seconds(1) {
       run.startedAt = now
       apps[id]?.lastStart = now
+      apps[id]?.passGrid(at: now, limits)
     }
     apps[id]?.run = run
     noteBegin(policy)

@@ -37,7 +37,9 @@ extension Bystander {
           var moved = app
           moved.move(pass) { passAhead($0, of: id) }
           // A refresh that runs since the very moment of the restoration started in this boot.
-          if let run = app.run, run.startedAt >= restoredAt { moved.lastStart = app.lastStart }
+          if let run = app.run, run.startedAt >= restoredAt {
+            (moved.lastStart, moved.grid) = (app.lastStart, app.grid)
+          }
           return (id, moved)
         })
     }
@@ -65,6 +67,7 @@ extension Bystander.App {
     lastStart = lastStart.map(past)
     seenAt = seenAt.map(past)
     freshAt = freshAt.map(past)
+    grid = grid.map(past)
     strikes = strikes.map(past)
     retryFrom = retryFrom.map(ahead)
     refusedUntil = refusedUntil.map(ahead)

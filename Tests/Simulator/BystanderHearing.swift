@@ -62,6 +62,7 @@ extension Bystander {
     case .synced(let id, _):
       guard apps[id]?.policy != nil else { return }
       apps[id]?.lastStart = now
+      apps[id]?.grid = now
       apps[id]?.countsFromEntry = false
       apps[id]?.retryFrom = nil
       apps[id]?.mayRetryAtOnce = false
@@ -222,7 +223,11 @@ extension Bystander {
     }
     // The server's reply is unknown after a crash of the daemon.
     if record.outcome != .failed(.daemonCrashed) { app.refusedUntil = nil }
-    if record.outcome.isFresh { app.freshAt = max(record.startedAt, app.freshAt ?? record.startedAt) }
+    if record.outcome.isFresh {
+      app.freshAt = max(record.startedAt, app.freshAt ?? record.startedAt)
+      let isByTime = [.interval, .catchUp, .retry].contains(record.trigger)
+      if app.grid != nil, app.phase != .background || !isByTime { app.grid = record.startedAt }
+    }
     if record.stopReason == .deadline { app.strikes = Array((app.strikes + [now]).suffix(3)) }
     if record.isCutShort {
       app.mayRetryAtOnce = true

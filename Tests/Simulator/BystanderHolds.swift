@@ -13,26 +13,60 @@ extension Bystander.App {
   /// The least time between two starts by time; nil for none.
   func spacing(_ limits: Limits) -> Duration? {
     guard let policy else { return nil }
-    let (interval, floor): (Interval, Duration)
     switch phase {
     case .loggedOut: return nil
     case .foreground:
-      (interval, floor) = (overrides.foregroundInterval ?? policy.foregroundInterval, limits.foregroundFloor)
+      let floor = limits.foregroundFloor
+      return switch overrides.foregroundInterval ?? policy.foregroundInterval {
+      case .never: nil
+      case .minimum: floor
+      case .every(let time): time > floor ? time : floor
+      }
     case .background:
-      (interval, floor) = (overrides.backgroundInterval ?? policy.backgroundInterval, limits.backgroundFloor)
-    }
-    return switch interval {
-    case .never: nil
-    case .minimum: floor
-    case .every(let time): time > floor ? time : floor
+      let floor = limits.backgroundFloor
+      return switch overrides.backgroundInterval ?? policy.backgroundInterval {
+      case .never: nil
+      case .auto(let own): own.map { $0 > floor ? $0 : floor } ?? floor
+      case .every(let time): time > floor ? time : floor
+      }
     }
   }
 
-  /// The age of the data from which constraints are relaxed: three intervals unless the file says.
+  /// When the interval of the phase ends; nil before the first start, and for `never`.
+  func intervalEnd(_ limits: Limits) -> Instant? {
+    guard let spacing = spacing(limits), let lastStart else { return nil }
+    guard phase == .background, fixedInterval(limits) != nil else { return lastStart + spacing }
+    let start = grid ?? lastStart
+    let due = start + spacing
+    // The moment after a late refresh is left out if it would come before half of the interval has passed.
+    guard let freshAt, freshAt > start, freshAt + spacing / 2 > due else { return due }
+    return due + spacing
+  }
+
+  /// The fixed interval of the background; nil for none.
+  func fixedInterval(_ limits: Limits) -> Duration? {
+    guard let policy, case .every(let time) = overrides.backgroundInterval ?? policy.backgroundInterval else {
+      return nil
+    }
+    return max(time, limits.backgroundFloor)
+  }
+
+  /// Counts a start, which serves all moments of the grid that have passed.
+  mutating func passGrid(at now: Instant, _ limits: Limits) {
+    guard let interval = fixedInterval(limits) else { return grid = nil }
+    guard var start = grid else { return grid = now }
+    while start + interval <= now { start = start + interval }
+    grid = start
+  }
+
+  /// The age of the data at which a refresh waits no longer: three intervals unless the file says.
   var maxStale: Duration {
     if let given = policy?.maxStale { return given }
-    let interval = overrides.backgroundInterval ?? policy?.backgroundInterval ?? .never
-    return if case .every(let time) = interval { time * 3 } else { .hours(72) }
+    return switch overrides.backgroundInterval ?? policy?.backgroundInterval ?? .never {
+    case .every(let time): time * 3
+    case .auto(let floor): max(.hours(24), floor.map { $0 * 3 } ?? .zero)
+    case .never: .hours(72)
+    }
   }
 
   /// Whether the data is older than the limit of its file.
@@ -43,8 +77,8 @@ extension Bystander.App {
 
   /// The time at which time asks for a refresh: after the interval, a skip, and a day's rest for three overruns in a day.
   func dueByTime(_ limits: Limits, at now: Instant) -> Instant? {
-    guard let spacing = spacing(limits) else { return nil }
-    var due = lastStart.map { $0 + spacing } ?? now
+    guard spacing(limits) != nil else { return nil }
+    var due = intervalEnd(limits) ?? now
     if let skippedUntil { due = max(due, skippedUntil) }
     if strikes.count == 3, strikes[0] + .hours(24) >= strikes[2], let lastStart, phase == .background {
       let rested = strikes[2] + .hours(24)
@@ -55,9 +89,11 @@ extension Bystander.App {
 
   /// Whether the data is so old that a rung of the ladder is reached, in thirds of `max_stale` above it.
   ///
-  /// Long work stays out of the user's way however old its data is.
+  /// Without `max_stale` nothing is relaxed. Long work stays out of the user's way however old its data is.
   fileprivate func isStale(_ thirds: Int, at now: Instant) -> Bool {
-    guard policy?.isProcessing != true, let begin = freshAt ?? seenAt else { return false }
+    guard let maxStale = policy?.maxStale, policy?.isProcessing != true, let begin = freshAt ?? seenAt else {
+      return false
+    }
     let third = maxStale / 3
     return begin + maxStale + third * thirds <= now
   }

@@ -30,7 +30,9 @@ enum Fleet {
     policy.owner = chance.pick([0, 1000, 1001])
     policy.meteredWhenStale = chance.happens(50)
     policy.isTerminatedOnExit = chance.happens(30)
-    policy.isAdaptive = planned > 0 && chance.happens(planned)
+    if planned > 0, chance.happens(planned), case .every(let floor) = policy.backgroundInterval {
+      policy.backgroundInterval = .auto(floor: chance.happens(80) ? floor : nil)
+    }
     if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }
     return policy
   }
@@ -92,10 +94,10 @@ enum Fleet {
     }
   }
 
-  private static func backgroundInterval(_ chance: inout Chance) -> Interval {
+  private static func backgroundInterval(_ chance: inout Chance) -> BackgroundInterval {
     switch chance.number(below: 10) {
     case 0: .never
-    case 1: .minimum
+    case 1: .every(.zero)
     case 2: .every(chance.duration(.seconds(1) ... .minutes(30)))
     case 3...6: .every(chance.duration(.minutes(30) ... .hours(6)))
     default: .every(chance.duration(.hours(6) ... .hours(48)))

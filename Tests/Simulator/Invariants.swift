@@ -56,18 +56,19 @@ struct OneOutcome: Invariant {
 }
 
 struct NeverEarly: Invariant {
-  static let promise = "By time, nothing starts before the interval in force, not below its floor, has passed."
+  static let promise = "By time, nothing starts before the interval in force, not below its floor, has ended."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
     for new in turn.decision.beginnings {
       let (id, app, trigger) = (new.id, new.app, new.trigger)
       guard trigger == .interval || trigger == .catchUp, let seen = world.book.apps[app] else { continue }
-      guard let spacing = seen.spacing(world.book.limits) else { return "\(id) of \(app) starts in spite of never" }
-      guard let last = turn.before[app]?.lastStart else { continue }
-      if last + spacing > world.instant {
-        return "\(id) of \(app) starts \(last.duration(to: world.instant)) after the last"
-      }
+      guard seen.spacing(world.book.limits) != nil else { return "\(id) of \(app) starts in spite of never" }
+      var past = seen
+      guard let before = turn.before[app] else { continue }
+      (past.lastStart, past.grid, past.freshAt) = (before.lastStart, before.grid, before.freshAt)
+      guard let end = past.intervalEnd(world.book.limits), let last = before.lastStart else { continue }
+      if end > world.instant { return "\(id) of \(app) starts \(last.duration(to: world.instant)) after the last" }
     }
     return nil
   }

@@ -4,7 +4,7 @@ struct ClockStepMovesNothing: Invariant {
   static let promise = "A step of the wall clock within a boot moves nothing but quiet hours and the night."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard !world.hasQuiet, !world.isAdaptive, case .handled(let turn) = observation, var without = turn.engineBefore,
+    guard !world.hasQuiet, !world.isPlanned, case .handled(let turn) = observation, var without = turn.engineBefore,
       let after = world.brain
     else {
       return nil

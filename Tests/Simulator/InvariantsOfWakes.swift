@@ -88,7 +88,7 @@ struct WakeIsTheMinimum: Invariant {
     else { return .zero ... .zero }
     let half = min(.minutes(15), spacing / 10) / 2
     // A plan may wait a tenth of its wait, half of that before its time; only the engine knows the time.
-    if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
+    if app.policy?.backgroundInterval.isAuto == true { return .zero ... .minutes(15) }
     // An app that something else may start, such as its place in a backlog, may wait for less.
     let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false || explanation?.drained.isEmpty == false
     let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold || app.change != nil

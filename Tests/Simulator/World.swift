@@ -34,7 +34,7 @@ public struct World: Sendable {
   /// Whether apps have quiet hours, so that a step of the wall clock does move something.
   let hasQuiet: Bool
   /// Whether apps are planned from learnt habits, so that a step of the wall clock moves the next night.
-  var isAdaptive: Bool { planned > 0 }
+  var isPlanned: Bool { planned > 0 }
   /// How many apps of a hundred are planned.
   let planned: Int
 
@@ -117,7 +117,7 @@ public struct World: Sendable {
   ///
   /// `apps` is how many apps there are; nil for a number that the seed decides.
   public init(
-    seed: UInt64, apps: Int? = nil, isAdaptive: Bool? = nil, mayHang: Bool? = nil, fault: PlantedFault? = nil,
+    seed: UInt64, apps: Int? = nil, isPlanned: Bool? = nil, mayHang: Bool? = nil, fault: PlantedFault? = nil,
     checks: [any Invariant],
     keepsTrace: Bool = false
   ) {
@@ -128,7 +128,7 @@ public struct World: Sendable {
     hasQuiet = chance.happens(50)
     // Plans take most of the time, so few fleets have them.
     let isOfFew = chance.happens(6)
-    planned = isAdaptive == true ? 50 : isOfFew ? 10 : 0
+    planned = isPlanned == true ? 50 : isOfFew ? 10 : 0
     dice = Chance(seed: seed &* 0x9e37_79b9_7f4a_7c15)
     luck = Chance(seed: seed &* 0xd134_2543_de82_ef95)
     fortune = Chance(seed: seed &* 0xa076_1d64_78bd_642f)
@@ -261,7 +261,7 @@ public struct World: Sendable {
       app.policy = policies[id]
       // The plan ends at the ceiling.
       guard let spacing = app.spacing(limits) else { return nil }
-      return app.policy?.isAdaptive == true ? max(spacing, app.maxStale) : spacing
+      return app.policy?.backgroundInterval.isAuto == true ? max(spacing, app.maxStale) : spacing
     }.reduce(.hours(24), max) + Self.patience + (hasQuiet ? .hours(13) : .zero)
   }
 

@@ -154,7 +154,7 @@ private let ofStore = [
 
 private let ofWaiting = [
   Planted("NobodyStarves", "never learns that tasks were started", apps: 20) { $0.ofDaemon = .concealsStarts },
-  Planted("NightsPass", "does not hear of another time zone, nor that the clock was set", isAdaptive: true) { fault in
+  Planted("NightsPass", "does not hear of another time zone, nor that the clock was set", isPlanned: true) { fault in
     fault.hearing = { event, _ in
       switch event {
       case .zoneChanged, .clockStepped: []

@@ -34,7 +34,7 @@ let plantedFaultsOfPushes = [
   Planted("PushesAreTold", "drops a push without a word") { fault in
     fault.deciding = { decision, _ in decision.changes.history.droppedPushes = [] }
   },
-  Planted("PushesAreTold", "takes one that was stopped by the user for told", seed: 105) { fault in
+  Planted("PushesAreTold", "takes one that was stopped by the user for told", seed: 190) { fault in
     fault.deciding = { decision, _ in
       for record in decision.changes.history.refreshes where record.stopReason == .user && record.push != nil {
         for case (let id, .kept(record.app, let push)) in decision.changes.pushes where push.attempts > 0 {

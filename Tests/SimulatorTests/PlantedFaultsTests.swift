@@ -8,7 +8,7 @@ import Testing
     for seed in [planted.seed] + Array(1...150) {
       let checks = Invariants.all().filter { String(describing: type(of: $0)) == planted.check }
       var world = World(
-        seed: seed, apps: planted.apps, isAdaptive: planted.isAdaptive, mayHang: planted.mayHang, fault: planted.fault,
+        seed: seed, apps: planted.apps, isPlanned: planted.isPlanned, mayHang: planted.mayHang, fault: planted.fault,
         checks: checks)
       world.run(for: .hours(24 * 2))
       if world.violations.contains(where: { $0.check == planted.check }) { return }
@@ -29,17 +29,17 @@ struct Planted: Sendable, CustomTestStringConvertible {
   /// A seed that finds it, which is tried first; if decisions change, another one finds it.
   var seed: UInt64
   var apps: Int?
-  var isAdaptive: Bool?
+  var isPlanned: Bool?
   var mayHang: Bool?
 
   init(
-    _ check: String, _ name: String, seed: UInt64 = 1, apps: Int? = nil, isAdaptive: Bool? = nil,
+    _ check: String, _ name: String, seed: UInt64 = 1, apps: Int? = nil, isPlanned: Bool? = nil,
     mayHang: Bool? = nil, plant: (inout PlantedFault) -> Void
   ) {
     self.check = check
     self.seed = seed
     self.apps = apps
-    self.isAdaptive = isAdaptive
+    self.isPlanned = isPlanned
     self.mayHang = mayHang
     fault = PlantedFault(name)
     plant(&fault)

@@ -45,9 +45,8 @@ struct Fleet {
     var policies: [AppID: Policy] = [:]
     for (place, id) in ids.enumerated() {
       var policy = Policy(
-        backgroundInterval: Self.isPlanned(place) ? .minimum : .every(.hours(24)),
+        backgroundInterval: Self.isPlanned(place) ? .auto() : .every(.hours(24)),
         tasks: [TaskPolicy(name: "refresh")])
-      policy.isAdaptive = Self.isPlanned(place)
       policy.constraints.network = .unmetered
       policies[id] = policy
     }

@@ -60,9 +60,9 @@ class Life:
         self.app(apps, MIRROR, "Git mirror", "4h")
         self.app(apps, NEWS, "News", "30min", quiet="22:00-07:00")
 
-    def app(self, folder: Path, id: str, name: str, interval: str, **keys: str) -> None:
+    def app(self, folder: Path, id: str, name: str, floor: str, **keys: str) -> None:
         """An app with new data at every refresh."""
-        values = {"id": id, "name": name, "background_interval": interval, "network": "none", **keys}
+        values = {"id": id, "name": name, "background_floor": floor, "network": "none", **keys}
         lines = [f'{key} = "{value}"' for key, value in values.items()]
         (folder / f"{id}.toml").write_text("\n".join(lines) + '\n[[task]]\nrun = ["true"]\n')
 

@@ -35,6 +35,7 @@ struct AppFile {
       GuardKeys.refuse(in: &section, of: kind)
     }
     settings.inherit(load.defaults)
+    settings.applyBackgroundFloor(in: &section)
     settings.refuseEarlyStaleness(in: &section, limits: load.limits)
     settings.policy.pins = Pins(from: &section)
     settings.desktop.ids = DesktopRules.ids(from: &section)

@@ -45,10 +45,12 @@ struct AppKey: Sendable {
       .text("5min") { (text) throws(Unreadable) in try Interval(text, floor: context.limits.foregroundFloor) }
     },
     AppKey("background_interval", \.policy.backgroundInterval, ifRefused: .never) { context in
-      .text("24h") { (text) throws(Unreadable) in try Interval(text, floor: context.limits.backgroundFloor) }
+      .text("1h") { (text) throws(Unreadable) in try BackgroundInterval(text, floor: context.limits.backgroundFloor) }
+    },
+    AppKey("background_floor", \.backgroundFloor) { context in
+      .optional(.duration(context.limits.backgroundFloor ... .longest, example: "1h"))
     },
     AppKey("on_foreground", \.policy.onForeground) { _ in .word(.stale) },
-    AppKey("adaptive", \.policy.isAdaptive) { _ in .boolean },
   ]
 
   private static let process = [

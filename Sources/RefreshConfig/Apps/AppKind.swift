@@ -44,7 +44,6 @@ enum AppKind: String, Hashable, Sendable, CaseIterable {
     settings.set("foreground_interval", \.policy.foregroundInterval, to: .never)
     settings.set("background_interval", \.policy.backgroundInterval, to: .never)
     settings.set("on_foreground", \.policy.onForeground, to: .never)
-    settings.set("adaptive", \.policy.isAdaptive, to: false)
     settings.inheritNone(of: GuardKeys.ofRefreshes)
   }
 

@@ -4,6 +4,8 @@ import RefreshEngine
 struct ConfigurationSettings {
   /// The settings that the engine needs.
   var policy = Policy(tasks: [])
+  /// The least time between two planned refreshes in the background; nil for the floor of the limits.
+  var backgroundFloor: Duration?
   /// The group that commands run in; nil for the owner's own.
   var group: UInt32?
   /// The arguments of the command that runs when the data is stale; nil for none.
@@ -34,7 +36,6 @@ struct ConfigurationSettings {
   /// A default interval below the floor becomes `minimum`, and a default deadline above the cap becomes the cap.
   init(limits: Limits) {
     policy.foregroundInterval = policy.foregroundInterval.fitted(to: limits.foregroundFloor)
-    policy.backgroundInterval = policy.backgroundInterval.fitted(to: limits.backgroundFloor)
     policy.deadline = min(policy.deadline, limits.deadlineCap)
   }
 
@@ -78,6 +79,21 @@ extension Interval {
   /// The interval, or `minimum` if it is below the floor.
   fileprivate func fitted(to floor: Duration) -> Interval {
     if case .every(let duration) = self, duration < floor { .minimum } else { self }
+  }
+}
+
+extension ConfigurationSettings {
+  /// Gives `background_interval = "auto"` its floor, and refuses a floor that has no effect.
+  mutating func applyBackgroundFloor(in section: inout Section) {
+    guard let floor = backgroundFloor else { return }
+    if policy.backgroundInterval.isAuto {
+      policy.backgroundInterval = .auto(floor: floor)
+    } else if section.isWritten("background_floor") {
+      section.refuse(
+        "background_floor",
+        "cannot use background_floor with background_interval = \"\(policy.backgroundInterval.text)\"",
+        remedy: #"remove the key, or write background_interval = "auto""#)
+    }
   }
 }
 

@@ -129,7 +129,7 @@ extension Character {
   fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// Intervals as text, in files and on the command line: a duration, `never` or `minimum`.
+/// Foreground intervals as text, in files and on the command line: a duration, `never` or `minimum`.
 extension Interval {
   /// Reads a duration (see ``Swift/Duration/init(systemd:)``), `never` or `minimum`.
   public init(_ text: String) throws(Unreadable) {
@@ -156,6 +156,39 @@ extension Interval {
 
   /// The interval in the form that ``init(_:)`` reads.
   public var text: String { text(\.inSystemdForm) }
+}
+
+/// Background intervals as text, in files and on the command line: a duration, `never` or `auto`.
+extension BackgroundInterval {
+  /// Reads a duration (see ``Swift/Duration/init(systemd:)``), `never` or `auto`; no duration may be shorter than `floor`.
+  public init(_ text: String, floor: Duration) throws(Unreadable) {
+    switch text {
+    case "never": self = .never
+    case "auto": self = .auto()
+    case "minimum":
+      throw Unreadable(
+        #"cannot refresh "minimum" in the background"#, remedy: #"write "auto" for as often as it pays"#)
+    default:
+      do {
+        self = .every(try Duration(systemd: text))
+      } catch {
+        throw Unreadable(error.message, remedy: error.remedy + #", or "auto", or "never""#)
+      }
+      guard case .every(let duration) = self, duration < floor else { return }
+      throw Unreadable(
+        "cannot refresh every \(duration.inSystemdForm): the floor is \(floor.inSystemdForm)",
+        remedy: "write a longer interval, or lower background_floor in refreshd.toml")
+    }
+  }
+
+  /// The interval in the form that ``init(_:floor:)`` reads, without the floor of `auto`.
+  public var text: String {
+    switch self {
+    case .never: "never"
+    case .every(let duration): duration.inSystemdForm
+    case .auto: "auto"
+    }
+  }
 }
 
 /// Quiet hours as text: two times of the day with a hyphen between them.

@@ -32,7 +32,7 @@ final class MachineWatch: DecisionObserver, MachineObserver {
   func watch(_ needs: ConditionNeeds, for configuration: ConfigurationInForce) {
     do throws(SystemdError) {
       try conditions.start(needs: needs, facts: configuration.namedFacts)
-      if zone == nil, configuration.apps.contains(where: { $0.policy.quiet != nil || $0.policy.isAdaptive }) {
+      if zone == nil, !configuration.apps.isEmpty {
         let zone = try ports.zone { [unowned core] in core.handle(.zoneChanged($0)) }
         self.zone = zone
         core.handle(.zoneChanged(zone.zone))
@@ -89,7 +89,7 @@ extension ConfigurationInForce {
     }
     switch limits.powerSaver {
     case .ignore: break
-    case .dearer: if apps.contains(where: \.policy.isAdaptive) { needs.insert(.powerSaver) }
+    case .dearer: if apps.contains(where: \.policy.backgroundInterval.isAuto) { needs.insert(.powerSaver) }
     case .stop: needs.insert(.powerSaver)
     }
     if apps.contains(where: { limits.followsSessions($0.policy) }) { needs.insert(.sessions) }

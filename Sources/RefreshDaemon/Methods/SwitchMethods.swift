@@ -20,10 +20,15 @@ extension Daemon {
   func set(_ call: Call<ManagerInterface.Set.Parameters>) {
     guard let apps = refreshedApps(named: call.parameters.apps, for: call) else { return }
     let foreground: Interval?
-    let background: Interval?
+    let background: BackgroundInterval?
     do throws(ManagerInterface.InvalidInterval) {
-      foreground = try interval(call.parameters.foregroundInterval, floor: core.engine.limits.foregroundFloor)
-      background = try interval(call.parameters.backgroundInterval, floor: core.engine.limits.backgroundFloor)
+      let limits = core.engine.limits
+      foreground = try read(call.parameters.foregroundInterval) { (text) throws(Unreadable) in
+        try Interval(text, floor: limits.foregroundFloor)
+      }
+      background = try read(call.parameters.backgroundInterval) { (text) throws(Unreadable) in
+        try BackgroundInterval(text, floor: limits.backgroundFloor)
+      }
     } catch {
       return call.fail(error)
     }
@@ -49,10 +54,12 @@ extension Daemon {
     self.change(changes, for: call) { reply(apps.map(self.intervals)) }
   }
 
-  private func interval(_ text: String?, floor: Duration) throws(ManagerInterface.InvalidInterval) -> Interval? {
+  private func read<Value>(
+    _ text: String?, _ reading: (String) throws(Unreadable) -> Value
+  ) throws(ManagerInterface.InvalidInterval) -> Value? {
     guard let text else { return nil }
     do throws(Unreadable) {
-      return try Interval(text, floor: floor)
+      return try reading(text)
     } catch {
       throw ManagerInterface.InvalidInterval(text: text, problem: error.description)
     }

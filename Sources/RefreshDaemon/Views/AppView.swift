@@ -237,6 +237,13 @@ extension Wire.Interval {
       inForce: inForce.text, inForceMicroseconds: inForce.spacing(floor: floor)?.inMicroseconds,
       configured: configured.text, overridden: override != nil)
   }
+
+  fileprivate init(_ configured: BackgroundInterval, setTo override: BackgroundInterval?, floor: Duration) {
+    let inForce = override ?? configured
+    self.init(
+      inForce: inForce.text, inForceMicroseconds: inForce.spacing(floor: floor)?.inMicroseconds,
+      configured: configured.text, overridden: override != nil)
+  }
 }
 
 extension Wire.Fetch {

@@ -133,6 +133,8 @@ struct App: Sendable {
 public struct AppState: Hashable, Sendable {
   /// When the last refresh started, from which the next one counts; nil before the first.
   public var lastStart: Instant?
+  /// The moment from which a fixed background interval counts, boot clock; nil without such an interval.
+  public var grid: Instant?
   /// When the last refresh that did not fail started: the age of the data; nil before the first.
   public var freshAt: Instant?
   /// When the first configuration named the app, boot clock; until there is data, its age counts from here.
@@ -213,6 +215,7 @@ public struct AppState: Hashable, Sendable {
     var state = self
     state.lastStart = lastStart.map(change)
     state.freshAt = freshAt.map(change)
+    state.grid = grid.map(change)
     state.request?.earliest.move(ahead)
     state.running?.at.move(change)
     state.seenAt = seenAt.map(change)

@@ -24,6 +24,9 @@ extension Trigger {
   /// Whether the clock asks, rather than something that happened.
   var isByTime: Bool { self == .interval || self == .catchUp }
 
+  /// Whether the refresh is the one that the interval asked for, or its retry.
+  var servesInterval: Bool { isByTime || self == .retry }
+
   /// Whether a person, a push or a transfer session asks: a change of phase or an own sync does not end that request.
   var isAskedFor: Bool { self == .manual || self == .push || self == .transfer }
 

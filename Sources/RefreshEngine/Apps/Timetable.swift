@@ -1,11 +1,35 @@
-/// The least time between two refreshes of an app in a phase.
+/// The least time between two refreshes of an app in the foreground.
 public enum Interval: Hashable, Sendable {
   /// No refresh by time in this phase; other triggers still work.
   case never
-  /// As often as the limits allow: the floor of the phase in ``Limits``.
+  /// As often as the limits allow: ``Limits/foregroundFloor``.
   case minimum
-  /// At least this long after the last start, and never shorter than the phase's floor.
+  /// This long after the last start, and never shorter than the floor.
   case every(Duration)
+}
+
+/// When an app is refreshed by time in the background.
+public enum BackgroundInterval: Hashable, Sendable {
+  /// No refresh by time; other triggers still work.
+  case never
+  /// At fixed distances, never shorter than ``Limits/backgroundFloor``.
+  case every(Duration)
+  /// When it pays, as learnt from the user's habits, and at least `floor` after the last start; nil for the limits' floor.
+  case auto(floor: Duration? = nil)
+}
+
+extension BackgroundInterval {
+  /// Whether learning plans the refreshes.
+  public var isAuto: Bool { if case .auto = self { true } else { false } }
+
+  /// The least time between two starts by time; nil for `never`.
+  public func spacing(floor: Duration) -> Duration? {
+    switch self {
+    case .never: nil
+    case .every(let duration): max(duration, floor)
+    case .auto(let own): max(own ?? floor, floor)
+    }
+  }
 }
 
 extension Interval {
@@ -38,20 +62,20 @@ extension Interval {
 }
 
 extension App {
-  /// The interval in force in a phase: the override, else the file's; nil if none applies.
-  func interval(in phase: Phase) -> Interval? {
-    guard let policy else { return nil }
-    return switch phase {
-    case .foreground: timetable.overrides.foregroundInterval ?? policy.foregroundInterval
-    case .background: timetable.overrides.backgroundInterval ?? policy.backgroundInterval
-    case .loggedOut: nil
-    }
+  /// The background interval in force: the override, else the file's; nil if no file names the app.
+  var backgroundInterval: BackgroundInterval? {
+    policy.map { timetable.overrides.backgroundInterval ?? $0.backgroundInterval }
   }
 
   /// The least time between two starts in a phase: the interval, but not below the floor; nil for `never`.
   func spacing(in phase: Phase, limits: Limits) -> Duration? {
-    let floor = phase == .foreground ? limits.foregroundFloor : limits.backgroundFloor
-    return interval(in: phase)?.spacing(floor: floor)
+    switch phase {
+    case .foreground:
+      let interval = policy.map { timetable.overrides.foregroundInterval ?? $0.foregroundInterval }
+      return interval?.spacing(floor: limits.foregroundFloor)
+    case .background: return backgroundInterval?.spacing(floor: limits.backgroundFloor)
+    case .loggedOut: return nil
+    }
   }
 }
 
@@ -60,10 +84,10 @@ public struct Overrides: Hashable, Sendable {
   /// In place of the file's foreground interval, if set.
   public var foregroundInterval: Interval?
   /// In place of the file's background interval, if set.
-  public var backgroundInterval: Interval?
+  public var backgroundInterval: BackgroundInterval?
 
   /// Makes overrides; nothing is overridden by default.
-  public init(foregroundInterval: Interval? = nil, backgroundInterval: Interval? = nil) {
+  public init(foregroundInterval: Interval? = nil, backgroundInterval: BackgroundInterval? = nil) {
     self.foregroundInterval = foregroundInterval
     self.backgroundInterval = backgroundInterval
   }
@@ -95,6 +119,8 @@ struct Timetable: Hashable, Sendable {
   ///
   /// After a success it promises that there is nothing newer; after a failure it asks for no further request.
   private var freshUntil: Instant?
+  /// The moment from which the fixed interval of the background counts, boot clock: the last that was due.
+  private var grid: Instant?
   /// How many refreshes in a row could not start for lack of processes or memory.
   private(set) var failedStarts: Int32 = 0
   /// How often in a row the activated app quit before it took its refresh.
@@ -109,12 +135,14 @@ struct Timetable: Hashable, Sendable {
   mutating func restore(_ state: AppState) {
     (lastStart, freshAt, seenAt, planned) = (state.lastStart, state.freshAt, state.seenAt, state.planned)
     (overrides, failures, strikes, freshUntil) = (state.overrides, state.failures, state.strikes, state.freshUntil)
+    grid = state.grid
   }
 
   /// Writes the saved part.
   func save(in state: inout AppState) {
     (state.lastStart, state.freshAt, state.seenAt, state.planned) = (lastStart, freshAt, seenAt, planned)
     (state.overrides, state.failures, state.strikes, state.freshUntil) = (overrides, failures, strikes, freshUntil)
+    state.grid = grid
   }
 
   /// When the data was last fresh; without data, when the app was first configured.
@@ -155,11 +183,32 @@ struct Timetable: Hashable, Sendable {
   /// Has the next slice of planning plan the app again.
   mutating func requirePlan() { needsPlan = true }
 
-  /// Counts a start; the next one counts from it.
-  mutating func start(at now: Instant) { lastStart = now }
+  /// Counts a start.
+  ///
+  /// `interval` is the fixed interval of the background; nil for none. A start serves all moments of its grid that have
+  /// passed, so that a missed refresh runs once and lateness does not add up.
+  mutating func start(at now: Instant, every interval: Duration?) {
+    lastStart = now
+    guard let interval, let grid, interval > .zero else { return self.grid = interval == nil ? nil : now }
+    let passed = grid.duration(to: now).inMicroseconds / interval.inMicroseconds
+    if passed > 0 { self.grid = grid + interval.times(passed) }
+  }
 
   /// Counts a sync that the app has made by itself.
-  mutating func sync(at now: Instant) { (lastStart, freshAt, failures, freshUntil) = (now, now, 0, nil) }
+  mutating func sync(at now: Instant) { (lastStart, freshAt, failures, freshUntil, grid) = (now, now, 0, nil, now) }
+
+  /// Counts the fixed interval of the background from a good refresh that did not come by time.
+  mutating func restartGrid(at start: Instant) { if grid != nil { grid = start } }
+
+  /// When the fixed interval of the background ends, boot clock; nil before the first start.
+  ///
+  /// The moment after a late refresh is left out if it would come before half of the interval has passed.
+  func gridDue(every interval: Duration) -> Instant? {
+    guard let start = grid ?? lastStart else { return nil }
+    let due = start + interval
+    guard let freshAt, freshAt > start, freshAt.duration(to: due) < interval.part(of: 2) else { return due }
+    return due + interval
+  }
 
   /// Makes the data as fresh as a refresh that began at an instant; the app may have synced by itself meanwhile.
   mutating func freshen(from start: Instant) { freshAt = max(start, freshAt ?? start) }

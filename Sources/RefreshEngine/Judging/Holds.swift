@@ -247,22 +247,21 @@ extension Judge {
   }
 }
 
-// The staleness ladder: ageing data relaxes constraints one after the other.
+// The staleness ladder: data older than `max_stale` relaxes constraints one after the other.
 
 extension App {
-  /// When a constraint is relaxed, boot clock; nil if it never is.
+  /// When a constraint is relaxed, boot clock; nil if it never is: without `max_stale` in the app's file, none is.
   ///
   /// The rungs lie a third of `max_stale` apart: idleness, calm, power and, if the app's file allows it, a metered network.
   /// Three kinds are never relaxed: the need for a network, an app's own conditions, and the constraints of guards and of
   /// long work, which would disturb the user.
   func relaxedAt(_ constraint: Constraint) -> Instant? {
-    guard let rung = constraint.rung, let ageBegan = timetable.ageBegan, let policy, !policy.isProcessing,
-      policy.guarded == nil
+    guard let rung = constraint.rung, let ageBegan = timetable.ageBegan, let policy, let maxStale = policy.maxStale,
+      !policy.isProcessing, policy.guarded == nil
     else {
       return nil
     }
     if constraint == .network, !policy.meteredWhenStale { return nil }
-    let maxStale = maxStale
     return ageBegan + maxStale + maxStale.times(rung).part(of: 3)
   }
 }

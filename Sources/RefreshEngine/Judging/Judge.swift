@@ -109,9 +109,4 @@ struct Judge: Sendable {
 
   /// Until when the machine settles after boot or resume, boot clock; nil without either since the daemon began.
   var settlingUntil: Instant? { life.resumedAt.map { $0 + limits.settle } }
-
-  /// Whether background refreshes of an app are planned: its file allows it, and has refreshes by time.
-  func isPlanned(_ app: App) -> Bool {
-    app.mayBePlanned && app.spacing(in: .background, limits: limits) != nil
-  }
 }

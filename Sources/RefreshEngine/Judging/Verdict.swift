@@ -92,10 +92,25 @@ private struct NextDue {
 }
 
 extension App {
-  /// When the interval of the phase ends: now if the app never ran, nil for `never`.
-  func dueByTime(limits: Limits, at now: Instant) -> Instant? {
+  /// Whether the background's fixed interval is in force.
+  private var isOnGrid: Bool { if phase == .background, case .every? = backgroundInterval { true } else { false } }
+
+  /// The fixed interval of the background; nil for none.
+  func fixedInterval(limits: Limits) -> Duration? {
+    guard case .every? = backgroundInterval else { return nil }
+    return backgroundInterval?.spacing(floor: limits.backgroundFloor)
+  }
+
+  /// When the interval of the phase ends, boot clock; nil for `never`, and before the first start.
+  func intervalEnd(limits: Limits) -> Instant? {
     guard let spacing = spacing(in: phase, limits: limits) else { return nil }
-    var due = timetable.lastStart.map { $0 + spacing } ?? now
+    return isOnGrid ? timetable.gridDue(every: spacing) : timetable.lastStart.map { $0 + spacing }
+  }
+
+  /// When the interval of the phase asks for a refresh: now if the app never ran, nil for `never`.
+  func dueByTime(limits: Limits, at now: Instant) -> Instant? {
+    guard spacing(in: phase, limits: limits) != nil else { return nil }
+    var due = intervalEnd(limits: limits) ?? now
     if let skippedUntil = switches.skippedUntil { due = max(due, skippedUntil) }
     if let refusedUntil = timetable.refusedUntil { due = max(due, refusedUntil) }
     if let promisedUntil = timetable.promisedUntil, let lastStart = timetable.lastStart {
@@ -191,35 +206,34 @@ extension App {
 }
 
 extension App {
-  /// How many intervals old data may be before constraints are relaxed, by default.
+  /// How many intervals old data may be before a refresh waits for no better moment, by default.
   private static let intervalsToStale: Int64 = 3
-  /// The interval of an app whose background interval is `minimum` or `never`, for its ceiling: the default.
-  private static let usualInterval = Duration.hours(24)
+  /// The ceiling of an app without background refreshes by time.
+  private static let ceilingOfNever = Duration.hours(72)
 
   /// The least ceiling of a planned app, by default: the plan knows when the user comes, and an app that nobody opens may
   /// have data a day old.
   private static let leastOfPlanned = Duration.hours(24)
 
-  /// The age of the data at which constraints begin to relax, and at which a refresh waits for no better moment.
+  /// The age of the data at which a refresh waits for no better moment.
   var maxStale: Duration {
     if let maxStale = policy?.maxStale { return maxStale }
-    guard case .every(let interval)? = interval(in: .background) else {
-      return Self.usualInterval.times(Self.intervalsToStale)
+    return switch backgroundInterval {
+    case .every(let interval): interval.times(Self.intervalsToStale)
+    case .auto(let floor): max(floor?.times(Self.intervalsToStale) ?? .zero, Self.leastOfPlanned)
+    case .never, nil: Self.ceilingOfNever
     }
-    return max(interval.times(Self.intervalsToStale), mayBePlanned ? Self.leastOfPlanned : .zero)
   }
 
-  /// Whether a plan chooses the moments of background refreshes, if the app has any by time.
-  ///
-  /// An interval that a person set is the schedule, so that it acts at once.
-  var mayBePlanned: Bool {
-    if case .every? = timetable.overrides.backgroundInterval { return false }
-    return policy?.isAdaptive == true
-  }
+  /// Whether a plan chooses the moments of background refreshes.
+  var isPlanned: Bool { backgroundInterval?.isAuto == true }
+
+  /// Whether refreshd learns its habits: its file or a person has its refreshes planned.
+  var hasHabits: Bool { policy?.backgroundInterval.isAuto == true || isPlanned }
 
   /// The planned instant, bounded by the ceiling; nil if the app is not planned.
   var plannedInForce: Instant? {
-    guard mayBePlanned, let planned = timetable.planned, let lastStart = timetable.lastStart else { return nil }
+    guard isPlanned, let planned = timetable.planned, let lastStart = timetable.lastStart else { return nil }
     return min(planned, lastStart + maxStale)
   }
 }

@@ -60,7 +60,7 @@ struct Planner: Sendable {
     let seconds = record.startedAt.duration(to: record.endedAt).inSeconds
     // In the foreground the interval decides, not the price.
     let isChosen = record.trigger.isDeferrable && record.trigger != .retry && record.trigger != .change
-    let isCharged = app.phase == .background && isChosen && judge.isPlanned(app)
+    let isCharged = app.phase == .background && isChosen && app.isPlanned
     opened.remove(app.id)
     change(index) { learned in
       if record.trigger != .reported {
@@ -115,7 +115,7 @@ struct Planner: Sendable {
   ///
   /// The age of the data counts from the last start, even if that failed: a broken app costs no more than a working app.
   func plan(of app: App, at index: AppIndex, _ judge: Judge, now: Instant) -> Plan? {
-    guard judge.isPlanned(app), let policy = app.policy, let lastStart = app.timetable.lastStart,
+    guard app.isPlanned, let policy = app.policy, let lastStart = app.timetable.lastStart,
       let learned = learners[index], let spacing = app.spacing(in: .background, limits: judge.limits)
     else { return nil }
     return learned.plan(
@@ -199,7 +199,7 @@ struct Planner: Sendable {
 
   /// Considers an app whose interval has changed: it may be the first that is planned.
   mutating func consider(_ app: App, _ judge: Judge, now: Instant) {
-    plansAny = plansAny || judge.isPlanned(app)
+    plansAny = plansAny || app.isPlanned
     setNight(judge, now: now)
   }
 
@@ -209,7 +209,7 @@ struct Planner: Sendable {
     let isOther = learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
     learnings.change(to: budget)
     if isOther { turn.decision.changes.device.insert(.habits) }
-    plansAny = apps.indexes.contains { judge.isPlanned(apps[$0]) }
+    plansAny = apps.indexes.contains { apps[$0].isPlanned }
     if day == nil, plansAny {
       day = judge.clock.local(turn.now).day
       turn.decision.changes.device.insert(.habits)
@@ -255,7 +255,7 @@ struct Planner: Sendable {
       let index = round.index
       round.index += 1
       left -= Self.work.look
-      guard judge.isPlanned(apps[index]) else { continue }
+      guard apps[index].isPlanned else { continue }
       switch round.step {
       case .absorbing:
         left -= Self.work.absorb
@@ -368,8 +368,7 @@ extension LocalClock {
 extension Policy {
   /// Whether the other policy may lead to another plan.
   func isPlannedUnlike(_ other: Policy) -> Bool {
-    isAdaptive != other.isAdaptive || pins != other.pins || maxStale != other.maxStale
-      || backgroundInterval != other.backgroundInterval
+    pins != other.pins || maxStale != other.maxStale || backgroundInterval != other.backgroundInterval
   }
 }
 

@@ -39,7 +39,7 @@ extension Engine {
     turn.decision.changes.history.openings.append(
       Opening(app: apps.id(at: index), at: shownAt ?? turn.now, change: change))
     apps[index].visits.beginOpening()
-    guard apps[index].policy?.isAdaptive == true else { return }
+    guard apps[index].hasHabits else { return }
     let isFirst = planner.recordOpening(of: apps[index], at: index, judge, now: turn.now)
     // A refresh that the opening asks for, or that is running, plans at its end.
     guard isFirst, apps[index].refreshing == nil, apps[index].requests.pending == nil else { return }

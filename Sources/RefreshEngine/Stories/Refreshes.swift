@@ -42,7 +42,8 @@ extension Engine {
     if !isAttached { apps[index].forgetAttached() }
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     judge.running.add(refreshing, of: id)
-    apps[index].timetable.start(at: turn.now)
+    let interval = apps[index].fixedInterval(limits: judge.limits)
+    apps[index].timetable.start(at: turn.now, every: interval)
     apps[index].requests.start(trigger, isDelivery: drained != nil || push != nil, at: turn.now)
     apps[index].switches.endPassedSkip(at: turn.now)
     apps[index].refreshing = refreshing
@@ -90,7 +91,8 @@ extension Engine {
     apps[index].refreshing = refreshing
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real start.
     guard refreshing.started != saved else { return }
-    apps[index].timetable.start(at: turn.now)
+    let interval = apps[index].fixedInterval(limits: judge.limits)
+    apps[index].timetable.start(at: turn.now, every: interval)
     turn.decision.changes.apps.insert(apps.id(at: index))
   }
 
@@ -199,7 +201,11 @@ extension Engine {
     if apps[index].isAttached { expectOwnWrites(of: index, at: turn.now) }
     let freshBefore = apps[index].timetable.freshAt
     // The app may have synced by itself meanwhile.
-    if record.outcome.isFresh { apps[index].timetable.freshen(from: record.startedAt) }
+    if record.outcome.isFresh {
+      apps[index].timetable.freshen(from: record.startedAt)
+      let isOfGrid = apps[index].phase == .background && record.trigger.servesInterval
+      if !isOfGrid { apps[index].timetable.restartGrid(at: record.startedAt) }
+    }
     // A refresh that shutdown, a lost constraint or sleep stopped runs again; no failure is counted.
     let isCutShort = record.tasks.contains(where: \.isCutShort)
     if record.stopReason == .deadline { apps[index].timetable.strike(at: turn.now) }
@@ -233,7 +239,7 @@ extension Engine {
   ///
   /// `freshBefore` is when the last sync before it began; nil without one, and if the outcome of this refresh is a guess.
   private mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
-    guard let index = apps.index(of: record.app), apps[index].policy?.isAdaptive == true else { return }
+    guard let index = apps.index(of: record.app), apps[index].hasHabits else { return }
     let lastSync = freshBefore.map { max($0, apps[index].timetable.newsAt ?? $0) }
     planner.learn(from: record, of: apps[index], at: index, after: lastSync, judge)
     if record.foundNew, !record.outcome.isFresh { apps[index].timetable.findNews(at: record.startedAt) }
@@ -269,7 +275,7 @@ extension Engine {
     guard let index = apps.index(of: id) else { return }
     planner.setLearned(nil, of: index)
     forgetOpenings(of: index, &turn)
-    if judge.isPlanned(apps[index]) {
+    if apps[index].isPlanned {
       planner.passNights(of: apps[index], at: index, upTo: judge.clock.local(turn.now).day, judge)
     }
     plan(index, at: turn.now)

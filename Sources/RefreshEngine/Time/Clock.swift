@@ -153,7 +153,7 @@ extension AppState {
     var state = moved(late.passing(off), ahead: late.passing(off, restored: restored))
     var hasRun = lastStart.map { $0 > late.restoredAt } ?? false
     if let running, running.at >= late.restoredAt {
-      (state.running, state.lastStart, hasRun) = (running, lastStart, true)
+      (state.running, state.lastStart, state.grid, hasRun) = (running, lastStart, grid, true)
     }
     state.planned = hasRun ? planned : planned.map { $0 - off }
     return state

@@ -96,7 +96,7 @@ struct Adoption: JSONWritable {
     guard let shortest = spans.min(), shortest > .zero else {
       throw Obstacle(reason: "it starts \(timer.unit) once, and not repeatedly")
     }
-    let interval = shortest < bounds.floor ? "minimum" : shortest.inSystemdForm
+    let interval = max(shortest, bounds.floor).inSystemdForm
     for expression in timer.calendar {
       set("background_interval", interval, for: "OnCalendar=\(expression)", "the shortest time between two starts")
     }
@@ -109,7 +109,7 @@ struct Adoption: JSONWritable {
       default: keep(setting, "nothing to do: what is due starts soon after the boot")
       }
     }
-    if interval == "minimum" {
+    if shortest < bounds.floor {
       lose("every \(shortest.inSystemdForm)", "the machine's floor is \(bounds.floor.inSystemdForm) (background_floor)")
     }
     guard let rhythm else { return }
@@ -199,7 +199,7 @@ struct Adoption: JSONWritable {
     lines += ["", "id = \"\(app)\"", "name = \(Self.quoted(name))"]
     lines += keys.map { "\($0.name) = \($0.value)" }
     lines += [
-      "# With true refreshd learns when this is worth its cost.", "adaptive = false", "", "[[task]]",
+      "", "[[task]]",
       "unit = \"\(timer.unit.replacing("\\", with: "\\\\"))\"", "",
     ]
     return lines

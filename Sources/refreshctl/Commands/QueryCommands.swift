@@ -101,7 +101,7 @@ struct UsageCommand: ParsableCommand {
     } else {
       try arguments.ask(ManagerInterface.Usage.self, { .init(app: $0) }) { screen, reply, app in
         reply.habits.map { screen.text($0, reported: reply.openingsTold, observed: reply.openingsObserved) }
-          ?? screen.wrapped("Nothing is learnt about \(app) yet: it has not been refreshed, or it is not adaptive.")
+          ?? screen.wrapped("Nothing is learnt about \(app) yet: it has not been refreshed, or its interval is fixed.")
       }
     }
   }

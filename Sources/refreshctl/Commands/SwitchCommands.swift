@@ -122,9 +122,8 @@ struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change how often apps are refreshed; `reset` undoes it.",
     discussion: """
-      An interval is a duration in systemd's format, such as 5min or "1h 30min", or `never`, or `minimum` for as often \
-      as the system allows. The next refresh is due one new interval after the start of the last one. A background \
-      interval that is a duration is the schedule, even for an adaptive app.
+      An interval is a duration in systemd's format, such as 5min or "1h 30min", or `never`. In the background, `auto` \
+      means when it pays, as learnt from your habits; in the foreground, `minimum` means as often as the system allows.
       """)
 
   @Option(help: ArgumentHelp("The interval in the foreground.", valueName: "interval"))

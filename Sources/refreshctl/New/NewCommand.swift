@@ -31,7 +31,7 @@ struct NewCommand: ParsableCommand {
   var shell: [String] = []
 
   @Option(
-    help: ArgumentHelp("The interval in the background: a duration, `never` or `minimum`.", valueName: "interval"))
+    help: ArgumentHelp("The interval in the background: a duration, `never` or `auto`.", valueName: "interval"))
   var every: String?
 
   @Option(help: ArgumentHelp("The interval in the foreground.", valueName: "interval"))

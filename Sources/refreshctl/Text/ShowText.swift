@@ -62,9 +62,11 @@ extension Screen {
     let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
     let trigger = app.next?.trigger ?? app.dueTrigger
     if trigger == .interval {
-      guard let last = app.last, let span = interval.inForceMicroseconds,
-        abs(last.startedMicroseconds + span - due) < 1_000_000
-      else { return "" }
+      guard let last = app.last, let span = interval.inForceMicroseconds else { return "" }
+      // A fixed background interval does not count from a late start.
+      let isFixed = app.phase == .background && interval.inForce != "auto"
+      let early = isFixed ? span : 1_000_000
+      guard (-early...1_000_000).contains(due - last.startedMicroseconds - span) else { return "" }
     }
     return reason(trigger, app.phase, interval, after: app.last)
   }
@@ -155,8 +157,12 @@ extension Screen {
   }
 
   private func inForce(_ interval: Wire.Interval) -> String {
-    guard interval.inForce == "minimum", let least = interval.inForceMicroseconds else { return interval.inForce }
-    return "minimum (\(Elapsed.rough(least)))"
+    guard let least = interval.inForceMicroseconds else { return interval.inForce }
+    return switch interval.inForce {
+    case "minimum": "minimum (\(Elapsed.rough(least)))"
+    case "auto": "auto (at most every \(Elapsed.rough(least)))"
+    default: interval.inForce
+    }
   }
 
   /// Both intervals of apps, after a change.

@@ -26,7 +26,7 @@ enum DaemonFault: CaseIterable {
     case .promisesEarly: [.requestIsOnDisk]
     case .forgetsPromise: [.requestsAreAnswered]
     case .losesPushesAtRefusal: [.memoryIsDisk]
-    case .losesPushes: [.requestIsOnDisk]
+    case .losesPushes: [.requestIsOnDisk, .pushIsKept]
     case .startsTwice: [.oneRefreshPerApp]
     case .losesStarts: [.everythingDueIsDone, .changesAreFollowed]
     case .losesEnds: [.everythingDueIsDone]

@@ -23,7 +23,6 @@ struct SimulatedApp {
       "background_interval = \"\(chance.pick(["15m", "1h", "6h", "never"]))\"",
       "deadline = \"\(chance.pick(["20s", "2m"]))\"",
       "grace = \"\(chance.pick(["2s", "5s"]))\"",
-      "adaptive = false",
       "network = \"\(needsNetwork ? "any" : "none")\"",
       "push_per_hour = \(chance.pick([3, 10]))",
       "push_burst = \(chance.pick([1, 5]))",

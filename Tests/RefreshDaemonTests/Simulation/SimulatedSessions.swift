@@ -15,7 +15,6 @@ final class SimulatedSessions {
     background_interval = "30m"
     deadline = "20s"
     grace = "2s"
-    adaptive = false
     [[task]]
     run = ["true"]
 

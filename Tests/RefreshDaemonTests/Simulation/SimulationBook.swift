@@ -249,7 +249,7 @@ final class SimulationBook {
       }
       clients.finish(app, engine)
       if !engine.pushes(of: app).isEmpty { fail(.everythingDueIsDone, "\(app) has pushes that wait") }
-      guard let spacing = engine.interval(of: app, in: .background)?.spacing(floor: .minutes(15)) else { continue }
+      guard let spacing = engine.backgroundInterval(of: app)?.spacing(floor: .minutes(15)) else { continue }
       let fresh = engine.state(of: app)?.freshAt ?? Instant(microseconds: 0)
       if fresh + spacing + .hours(9) < world.instant { fail(.everythingDueIsDone, "\(app) is stale since \(fresh)") }
     }

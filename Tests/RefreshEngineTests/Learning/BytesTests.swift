@@ -7,8 +7,7 @@ import Testing
   /// An engine in which an app was refreshed once, and what that took.
   private static func engine(metered: Network.Metered, bytes: Int64?) throws -> (Engine, AppID) {
     let todo = try appID("todo")
-    var policy = Policy(backgroundInterval: .minimum, tasks: [TaskPolicy(name: "task")])
-    policy.isAdaptive = true
+    let policy = Policy(tasks: [TaskPolicy(name: "task")])
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
     let now = Instant(microseconds: 0)
     _ = engine.handle(.observed(.network(Reading(Network(metered: metered), source: "script"))), at: now)

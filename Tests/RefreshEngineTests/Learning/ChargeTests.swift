@@ -5,7 +5,8 @@ import Testing
 /// Only refreshes that the price chose are charged to it.
 @Suite struct ChargeTests {
   private static func policy(
-    _ interval: Interval = .every(.hours(1)), maxStale: Duration? = nil, onForeground: OnForeground = .stale
+    _ interval: BackgroundInterval = .auto(floor: .hours(1)), maxStale: Duration? = nil,
+    onForeground: OnForeground = .stale
   ) -> Policy {
     var policy = Policy(backgroundInterval: interval, onForeground: onForeground, tasks: [TaskPolicy(name: "task")])
     policy.maxStale = maxStale

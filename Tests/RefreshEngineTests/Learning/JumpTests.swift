@@ -10,7 +10,8 @@ import Testing
 
   /// An app that was opened at noon for three weeks, half an hour into the next day.
   private static func app(_ zone: Zone = .utc) -> LivedApp {
-    var app = LivedApp(Policy(backgroundInterval: .every(.hours(4)), tasks: [TaskPolicy(name: "task")]), zone: zone)
+    var app = LivedApp(
+      Policy(backgroundInterval: .auto(floor: .hours(4)), tasks: [TaskPolicy(name: "task")]), zone: zone)
     app.openAtNoon(days: 21)
     app.pass(until: 21 * 1440 + 30)
     return app

@@ -9,7 +9,7 @@ import Testing
   private static func refreshes(openedAt opening: Double?, until end: Double) -> [Double] {
     var app = LivedApp(
       Policy(
-        foregroundInterval: .never, backgroundInterval: .every(.minutes(15)), onForeground: .never,
+        foregroundInterval: .never, backgroundInterval: .auto(floor: .minutes(15)), onForeground: .never,
         tasks: [TaskPolicy(name: "task")]))
     app.openAtNoon(days: 28, spread: 40)
     let noon = 28.0 * 1440 + 720

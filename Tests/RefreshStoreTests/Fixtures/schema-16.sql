@@ -34,12 +34,13 @@ CREATE TABLE app (
   fresh_at_us INTEGER,
   fresh_until_us INTEGER,
   planned_us INTEGER,
+  grid_us INTEGER,                  -- from where a fixed background interval counts; null without one
   failures INTEGER NOT NULL DEFAULT 0,
   strikes_us TEXT NOT NULL DEFAULT '',  -- oldest first, with a space between two
   streak_failures INTEGER,          -- how many refreshes failed in a row; null for none
   is_streak_told INTEGER,
   foreground_interval TEXT,         -- set at run time: never, minimum, 300000000us
-  background_interval TEXT,
+  background_interval TEXT,         -- set at run time: never, auto, 300000000us
   is_disabled INTEGER NOT NULL DEFAULT 0,
   skipped_until_us INTEGER,
   skips_all INTEGER NOT NULL DEFAULT 0,  -- until skipped_until_us, not only the next
@@ -61,9 +62,9 @@ CREATE TABLE app (
   held_since_us INTEGER,            -- since when it is due and held, if its file wants to know
   is_held_told INTEGER
 ) STRICT;
-INSERT INTO app VALUES(1,'org.example.todo',1,1,0,1,1,NULL,-7000000,80000000000,-5000000,NULL,94000000000,4,'-6000000 79000000000 80000000000',1,0,'60000000us','minimum',1,91000000000,1,'catch-up',90000000000,0,92000000000,'näher 🛰️, it''s "soon"','-1 78000000000 86399000000',16884901888,'push',86399000000,'photos, the "first" 🛰️',3,1,86399500000,'not-configured,misconfigured,logged-out,disabled,paused,never,quiet,network,power,idle,calm,mounted,present,reachable,when,power-saver,settling,unsteady,wake-limit,suspending,app,concurrency,stopping',0,-8000000,0);
-INSERT INTO app VALUES(2,'org.example.news',0,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,0,'',NULL,NULL,NULL,NULL,0,NULL,0,NULL,NULL,0,92000000000,'','',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,NULL);
-INSERT INTO app VALUES(3,'org.example.mail',0,0,1,0,0,'syncthing.service of user 1000',NULL,NULL,NULL,95000000000,NULL,0,'',7,1,NULL,'never',0,NULL,0,NULL,NULL,1,NULL,NULL,'',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1,77000000000,1);
+INSERT INTO app VALUES(1,'org.example.todo',1,1,0,1,1,NULL,-7000000,80000000000,-5000000,NULL,94000000000,79500000000,4,'-6000000 79000000000 80000000000',1,0,'60000000us','auto',1,91000000000,1,'catch-up',90000000000,0,92000000000,'näher 🛰️, it''s "soon"','-1 78000000000 86399000000',16884901888,'push',86399000000,'photos, the "first" 🛰️',3,1,86399500000,'not-configured,misconfigured,logged-out,disabled,paused,never,quiet,network,power,idle,calm,mounted,present,reachable,when,power-saver,settling,unsteady,wake-limit,suspending,app,concurrency,stopping',0,-8000000,0);
+INSERT INTO app VALUES(2,'org.example.news',0,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,'',NULL,NULL,NULL,NULL,0,NULL,0,NULL,NULL,0,92000000000,'','',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,NULL);
+INSERT INTO app VALUES(3,'org.example.mail',0,0,1,0,0,'syncthing.service of user 1000',NULL,NULL,NULL,95000000000,NULL,NULL,0,'',7,1,NULL,'never',0,NULL,0,NULL,NULL,1,NULL,NULL,'',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1,77000000000,1);
 CREATE TABLE learned (
   app INTEGER PRIMARY KEY,          -- app.key
   data BLOB NOT NULL                -- see Learned.encoded
@@ -309,4 +310,4 @@ FROM (
 ) JOIN app USING (key)
 ORDER BY wall_us DESC;
 COMMIT;
-PRAGMA user_version=15;
+PRAGMA user_version=16;
