@@ -95,7 +95,7 @@ public struct Policy: Hashable, Sendable {
 public struct Limits: Hashable, Sendable {
   /// The shortest foreground interval, and what `minimum` means there; 5 s by default.
   public var foregroundFloor: Duration
-  /// The shortest background interval, and what `minimum` means there; 15 min by default, as on iOS and in WorkManager.
+  /// The shortest background interval, and the floor of `auto`; 15 min by default, as on iOS and in WorkManager.
   public var backgroundFloor: Duration
   /// The longest deadline that an app may ask for; 10 min by default.
   public var deadlineCap: Duration

@@ -56,6 +56,9 @@ extension Engine {
     apps.index(of: id).flatMap { apps[$0].backgroundInterval }
   }
 
+  /// Whether refreshd learns an app's habits: its file or a person has its refreshes planned.
+  public func hasHabits(_ id: AppID) -> Bool { apps.index(of: id).map { apps[$0].hasHabits } ?? false }
+
   /// Every term of the judgement about an app at an instant, boot clock; nil for an app that is not configured.
   public func explain(_ id: AppID, at now: Instant) -> Explanation? {
     guard let index = apps.index(of: id), let policy = apps[index].policy else { return nil }

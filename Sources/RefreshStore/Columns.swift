@@ -332,23 +332,23 @@ extension Interval {
 }
 
 extension BackgroundInterval {
-  /// The interval as one word: `never`, microseconds such as `300000000us`, `auto`, or `auto` and its floor in microseconds.
+  /// The interval as one word: `never`, `auto`, or microseconds such as `300000000us`.
+  ///
+  /// Only a file sets the floor of `auto`, so the store has none.
   var code: String {
     switch self {
     case .never: "never"
-    case .every(let duration): "\(duration.inMicroseconds)us"
-    case .auto(nil): "auto"
-    case .auto(let floor?): "auto\(floor.inMicroseconds)us"
+    case .every(let duration): Interval.every(duration).code
+    case .auto: "auto"
     }
   }
 
   init?(code: String) {
-    if code == "never" || code == "auto" {
-      self = code == "never" ? .never : .auto()
-      return
+    switch (code, Interval(code: code)) {
+    case ("auto", _): self = .auto()
+    case (_, .never?): self = .never
+    case (_, .every(let duration)?): self = .every(duration)
+    default: return nil
     }
-    let isAuto = code.hasPrefix("auto")
-    guard code.hasSuffix("us"), let microseconds = Int64(code.dropFirst(isAuto ? 4 : 0).dropLast(2)) else { return nil }
-    self = isAuto ? .auto(floor: .microseconds(microseconds)) : .every(.microseconds(microseconds))
   }
 }

@@ -90,6 +90,25 @@ def test_what_is_no_interval_or_out_of_bounds_is_refused(daemon, limits, name, t
     assert intervals(daemon) == before
 
 
+def test_auto_keeps_the_floor_of_the_file(daemon):
+    daemon.app("exit 100", background_interval="auto", background_floor="1h")
+    daemon.start()
+    daemon.call("Manager.Set", apps=[TODO], background_interval="auto")
+    assert daemon.show()["background_interval"] == {
+        "in_force": "auto", "in_force_us": 60 * MINUTE, "configured": "auto", "overridden": True,
+    }
+
+
+def test_a_person_has_the_habits_of_an_app_with_a_fixed_interval_learnt(daemon):
+    daemon.app("exit 0", background_interval="1h")
+    daemon.start()
+    daemon.refresh()
+    assert "habits" not in daemon.call("Manager.Usage", app=TODO)
+    daemon.call("Manager.Set", apps=[TODO], background_interval="auto")
+    daemon.refresh()
+    assert "habits" in daemon.call("Manager.Usage", app=TODO)
+
+
 def test_minimum_and_auto_have_the_floor(daemon):
     daemon.configure('background_floor = "20min"\nforeground_floor = "7s"\n')
     daemon.app("exit 100", foreground_interval="minimum", background_interval="auto")

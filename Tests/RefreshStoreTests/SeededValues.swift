@@ -161,10 +161,9 @@ struct SeededValues: RandomNumberGenerator {
   }
 
   private mutating func backgroundInterval() -> BackgroundInterval {
-    switch Int.random(in: 0...3, using: &self) {
+    switch Int.random(in: 0...2, using: &self) {
     case 0: .never
     case 1: .auto()
-    case 2: .auto(floor: duration())
     default: .every(duration())
     }
   }

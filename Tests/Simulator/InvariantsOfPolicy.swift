@@ -100,7 +100,7 @@ struct WaitsAreHonest: Invariant {
       for id in world.ids {
         var names: [Hold.Name] = []
         if case .held(let holds, _) = brain.verdict(on: id, at: world.instant) {
-          // A question is no wait until its command has said no.
+          // A question counts as a wait once its command has said no.
           names = holds.areQuestions && !world.book.saidNo(to: id) ? [] : holds.recorded
         }
         // An app that was never configured has nothing to record.

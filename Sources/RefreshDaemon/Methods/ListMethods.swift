@@ -269,7 +269,7 @@ extension Daemon {
   /// Shows the engine's learners of an app.
   func usage(_ call: Call<ManagerInterface.Usage.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
-    let habits = app.policy.backgroundInterval.isAuto ? core.engine.habits(of: app.id) : nil
+    let habits = core.engine.hasHabits(app.id) ? core.engine.habits(of: app.id) : nil
     saving.reads.openings(of: app.id) { result in
       self.answer(call, result) { openings in
         let observed = openings.count { $0.isObserved }

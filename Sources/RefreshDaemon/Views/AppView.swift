@@ -226,7 +226,7 @@ extension Wire.Intervals {
       foreground: Wire.Interval(
         policy.foregroundInterval, setTo: overrides.foregroundInterval, floor: limits.foregroundFloor),
       background: Wire.Interval(
-        policy.backgroundInterval, setTo: overrides.backgroundInterval, floor: limits.backgroundFloor))
+        policy.backgroundInterval, setBy: overrides, floor: limits.backgroundFloor))
   }
 }
 
@@ -238,11 +238,11 @@ extension Wire.Interval {
       configured: configured.text, overridden: override != nil)
   }
 
-  fileprivate init(_ configured: BackgroundInterval, setTo override: BackgroundInterval?, floor: Duration) {
-    let inForce = override ?? configured
+  fileprivate init(_ configured: BackgroundInterval, setBy overrides: Overrides, floor: Duration) {
+    let inForce = overrides.backgroundInterval(over: configured)
     self.init(
       inForce: inForce.text, inForceMicroseconds: inForce.spacing(floor: floor)?.inMicroseconds,
-      configured: configured.text, overridden: override != nil)
+      configured: configured.text, overridden: overrides.backgroundInterval != nil)
   }
 }
 

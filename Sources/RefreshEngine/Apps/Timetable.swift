@@ -64,7 +64,7 @@ extension Interval {
 extension App {
   /// The background interval in force: the override, else the file's; nil if no file names the app.
   var backgroundInterval: BackgroundInterval? {
-    policy.map { timetable.overrides.backgroundInterval ?? $0.backgroundInterval }
+    policy.map { timetable.overrides.backgroundInterval(over: $0.backgroundInterval) }
   }
 
   /// The least time between two starts in a phase: the interval, but not below the floor; nil for `never`.
@@ -90,6 +90,12 @@ public struct Overrides: Hashable, Sendable {
   public init(foregroundInterval: Interval? = nil, backgroundInterval: BackgroundInterval? = nil) {
     self.foregroundInterval = foregroundInterval
     self.backgroundInterval = backgroundInterval
+  }
+
+  /// The background interval in force: `auto` keeps the floor of the file's.
+  public func backgroundInterval(over configured: BackgroundInterval) -> BackgroundInterval {
+    guard let backgroundInterval else { return configured }
+    return backgroundInterval.isAuto && configured.isAuto ? configured : backgroundInterval
   }
 }
 

@@ -66,7 +66,7 @@ public struct Constraints: Hashable, Sendable {
     }
   }
 
-  /// The name of an app's own condition in its file; nil if the file has none, and for the machine's conditions.
+  /// The name of an app's own condition in its file; nil if the file names none, and for the machine's conditions.
   public func name(of constraint: Constraint) -> String? {
     switch constraint {
     case .network, .power, .idle, .calm: nil
